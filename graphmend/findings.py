@@ -1,0 +1,55 @@
+"""What a run of graphmend says about one break site."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Category(StrEnum):
+    """The cause of a graph break, in the abbreviations of the published survey."""
+
+    CONTROL_FLOW = "DC"
+    LOGGING = "LC"
+    GUARD = "VG"
+    DYNAMIC_SHAPE = "DS"
+    SCALAR = "TI"
+
+
+class Status(StrEnum):
+    """What became of a site: can be mended, was mended, or is left as it is."""
+
+    FIXABLE = "fixable"
+    FIXED = "fixed"
+    REFUSED = "refused"
+
+
+class Grade(StrEnum):
+    """How far a fix can be trusted; `fix` applies SAFE, `fix --unsafe` also UNSAFE."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    SHOWN = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One break site. Lines and columns count from 1, columns in characters."""
+
+    code: str
+    category: Category
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str
+    message: str
+    break_type: str
+    status: Status
+    grade: Grade | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as a JSON-able dict; keys are the field names."""
+        return {key: str(v) if isinstance(v, StrEnum) else v for key, v in asdict(self).items()}
