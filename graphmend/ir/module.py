@@ -1,0 +1,294 @@
+"""One module: its tree, scopes, functions, classes, names, and the matching libcst tree."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from graphmend.ir.names import Resolver, is_overload, qualname
+from graphmend.ir.positions import Positions
+from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeMap, build_scopes
+from graphmend.ir.source import Source, SourceError
+from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
+
+if TYPE_CHECKING:
+    import libcst
+
+__all__ = ["ClassInfo", "Function", "Module"]
+
+
+class Module:
+    """A parsed file. Everything but the tree is worked out when first asked for."""
+
+    def __init__(self, source: Source, name: str, tree: ast.Module) -> None:
+        self.source = source
+        self.path: Path = source.path
+        self.name = name
+        self.tree = tree
+
+    def __repr__(self) -> str:
+        return f"<Module {self.name}>"
+
+    @classmethod
+    def parse(cls, source: Source, name: str) -> Module:
+        """Parse a file under its dotted module name; SourceError where it is not Python."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # invalid escapes and the like are not our business
+                tree = ast.parse(source.text, filename=str(source.path))
+        except SyntaxError as error:
+            line = f"line {error.lineno}: " if error.lineno else ""
+            raise SourceError(source.path, f"{line}{error.msg}") from None
+        except (RecursionError, MemoryError, ValueError, OverflowError) as error:
+            raise SourceError(source.path, f"cannot be parsed: {error or 'too complex'}") from None
+        return cls(source, name, tree)
+
+    # --- structure ---------------------------------------------------------------------
+
+    @property
+    def is_package(self) -> bool:
+        """Whether the file is a package's `__init__`, which relative imports start from."""
+        return self.path.name == "__init__.py"
+
+    @cached_property
+    def scopes(self) -> ScopeMap:
+        """The lexical scopes and node parents."""
+        return build_scopes(self.tree)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds `node`; None for the module itself."""
+        return self.scopes.parents.get(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around `node`, innermost first."""
+        parent = self.parent(node)
+        while parent is not None:
+            yield parent
+            parent = self.parent(parent)
+
+    def statement_of(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that holds the node (the node itself if it is one)."""
+        here: ast.AST | None = node
+        while here is not None and not isinstance(here, ast.stmt):
+            here = self.parent(here)
+        if here is None:
+            raise ValueError(f"{type(node).__name__} is not inside a statement of {self.name}")
+        return here
+
+    def function_of(self, node: ast.AST) -> Function | None:
+        """The function whose body runs `node`; None at module level.
+
+        A def's decorators, defaults and annotations belong to the function around it, and so
+        does the def statement itself.
+        """
+        child = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS) and _in_body(parent, child):
+                return self._functions_by_node[parent]
+            child = parent
+        return None
+
+    def function_at(self, node: FunctionNode) -> Function:
+        """The Function of a def or lambda node."""
+        return self._functions_by_node[node]
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Every def and lambda by `__qualname__`, in source order.
+
+        Where several share a name, the one that counts (the last, a property's getter) has it
+        and the others have "#2", "#3" appended to their keys.
+        """
+        return _by_name(list(self._functions_by_node.values()), lambda f: is_overload(f.node))
+
+    @cached_property
+    def classes(self) -> dict[str, ClassInfo]:
+        """Every class by `__qualname__`, in source order; the last of a name has the plain key."""
+        return _by_name(list(self._classes_by_node.values()), lambda _: False)
+
+    # --- names -------------------------------------------------------------------------
+
+    def qualified(self, expr: ast.expr, function: Function | None) -> str | None:
+        """The absolute dotted name of a name or attribute chain.
+
+        Imports, module-level aliases and shadowing are followed: "torch.nn.functional.relu" for
+        `F.relu`, "builtins.print", "<this module>.helper". None where a local or unknown
+        binding is involved. `function` says where an expression that is not part of the tree
+        is read; for those that are, their own place counts.
+        """
+        scope = self.scopes.module if function is None else function.scope
+        return self._resolver.qualified(expr, scope)
+
+    def imported_module(self, node: ast.ImportFrom) -> str | None:
+        """The absolute name of the module a `from` import names; None beyond the top package."""
+        return self._resolver.absolute(node)
+
+    @cached_property
+    def star_imports(self) -> tuple[str, ...]:
+        """Absolute names of the modules that are star-imported, in source order."""
+        found = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                module = self.imported_module(node)
+                if module is not None:
+                    found.append(module)
+        return tuple(found)
+
+    def identifiers(self) -> frozenset[str]:
+        """Every identifier anywhere in the file: what a fresh name must differ from."""
+        return self._identifiers
+
+    def scope_of(self, name: ast.Name) -> Scope:
+        """The scope that a name of the tree is read or bound in."""
+        return self.scopes.name_scopes[name]
+
+    # --- text --------------------------------------------------------------------------
+
+    @property
+    def line_offsets(self) -> tuple[int, ...]:
+        """Character offset of the start of each line of the text."""
+        return self._positions.line_offsets
+
+    def offsets(self, node: ast.AST) -> tuple[int, int]:
+        """Character offsets (start, end) of a node in the text.
+
+        Inside an f-string whose parts the interpreter does not place reliably (before Python
+        3.12), those of the whole f-string. ValueError for nodes that have no position.
+        """
+        return self._positions.sure_span(node, self.scopes.parents)
+
+    def text_of(self, node: ast.AST) -> str:
+        """The source text of a node, without what surrounds it (parentheses, comments)."""
+        start, end = self.offsets(node)
+        return self.source.text[start:end]
+
+    @cached_property
+    def cst(self) -> libcst.Module:
+        """The libcst tree of the text; SourceError where libcst cannot keep it exactly."""
+        from graphmend.ir.twins import parse
+
+        return parse(self.source)
+
+    def cst_statement(self, statement: ast.stmt) -> libcst.CSTNode:
+        """The libcst node of a statement: a small statement or a compound statement."""
+        return self._twins[statement]
+
+    # --- worked out once ---------------------------------------------------------------
+
+    @cached_property
+    def _twins(self) -> dict[ast.stmt, libcst.CSTNode]:
+        from graphmend.ir.twins import match_statements
+
+        return match_statements(self.tree, self.cst)
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return Positions(self.source.text)
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        return Resolver(self.name, self.is_package, self.scopes)
+
+    @cached_property
+    def _identifiers(self) -> frozenset[str]:
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            for field in ("id", "attr", "arg", "name", "asname", "module", "rest"):
+                value = getattr(node, field, None)
+                if isinstance(value, str):
+                    found.update(value.split("."))
+            for field in ("names", "kwd_attrs"):
+                found.update(v for v in getattr(node, field, ()) if isinstance(v, str))
+        return frozenset(found)
+
+    @cached_property
+    def _symbols(self) -> tuple[dict[ast.AST, Function], dict[ast.AST, ClassInfo]]:
+        functions: dict[ast.AST, Function] = {}
+        classes: dict[ast.AST, ClassInfo] = {}
+        for scope in self.scopes.module.walk():
+            node = scope.node
+            owner, outer = _around(scope, functions, classes)
+            if isinstance(node, ast.ClassDef) and self.scopes.scopes[node] is scope:
+                name = qualname(node, self.scopes)
+                classes[node] = ClassInfo(self, node, name, scope, outer)
+            elif isinstance(node, FUNCTIONS) and self.scopes.scopes[node] is scope:
+                name = qualname(node, self.scopes)
+                own = getattr(node, "name", "<lambda>")
+                function = Function(self, node, own, name, scope, owner, outer)
+                functions[node] = function
+                if owner is not None and not isinstance(node, ast.Lambda):
+                    owner.add_method(function)
+        return functions, classes
+
+    @cached_property
+    def _functions_by_node(self) -> dict[ast.AST, Function]:
+        return self._symbols[0]
+
+    @cached_property
+    def _classes_by_node(self) -> dict[ast.AST, ClassInfo]:
+        functions, classes = self._symbols
+        for function in functions.values():
+            _collect_attributes(function)
+        return classes
+
+
+_Symbol = TypeVar("_Symbol", Function, ClassInfo)
+
+
+def _by_name(symbols: list[_Symbol], secondary: Callable[[_Symbol], bool]) -> dict[str, _Symbol]:
+    """Symbols by qualname; of several, the last that is not secondary has the plain key."""
+    chosen: dict[str, _Symbol] = {}
+    for symbol in symbols:
+        if symbol.qualname not in chosen or not secondary(symbol):
+            chosen[symbol.qualname] = symbol
+    found: dict[str, _Symbol] = {}
+    extra: dict[str, int] = {}
+    for symbol in symbols:
+        key = symbol.qualname
+        if chosen[key] is not symbol:
+            extra[key] = extra.get(key, 1) + 1
+            key = f"{key}#{extra[key]}"
+        found[key] = symbol
+    return found
+
+
+def _collect_attributes(function: Function) -> None:
+    """Record every attribute of `self` that a method, or a function inside it, binds."""
+    module, owner, name = function.module, function.owner, receiver(function)
+    if owner is None or name is None:
+        return
+    stack: list[ast.AST] = list(ast.iter_child_nodes(function.node))
+    while stack:
+        node = stack.pop(0)
+        for target, value in attribute_stores(node):
+            base = target.value
+            if isinstance(base, ast.Name) and base.id == name:
+                if module.scope_of(base).owner(name) is function.scope:
+                    site = module.function_of(node) or function
+                    owner.attributes.setdefault(target.attr, []).append((site, value))
+        stack[:0] = ast.iter_child_nodes(node)
+
+
+def _around(
+    scope: Scope, functions: dict[ast.AST, Function], classes: dict[ast.AST, ClassInfo]
+) -> tuple[ClassInfo | None, Function | None]:
+    outer = scope.parent
+    owner: ClassInfo | None = None
+    direct = True
+    while outer is not None:
+        if outer.node in functions and outer.node is not scope.node:
+            return owner, functions[outer.node]
+        if outer.node in classes and outer.node is not scope.node and direct:
+            owner, direct = classes[outer.node], False
+        outer = outer.parent
+    return owner, None
+
+
+def _in_body(function: FunctionNode, child: ast.AST) -> bool:
+    if isinstance(function, ast.Lambda):
+        return child is function.body
+    return isinstance(child, ast.stmt)
