@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
-from graphmend.findings import Finding
+from graphmend.findings import Edit, Finding, Result, Status
+from graphmend.ir.prescan import has_candidates
+from graphmend.ir.source import source_of
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace `text[start:end]` of the original by `replacement` (offsets in characters).
-
-    `origin_line` is the 1-based line of the original that the first line of the replacement
-    stands for; further lines of moved statements count on from it.
-    """
-
-    start: int
-    end: int
-    replacement: str
-    origin_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A mended text: the new source, the findings, the edits that made it, the files consulted."""
-
-    source: str
-    findings: tuple[Finding, ...]
-    edits: tuple[Edit, ...]
-    consulted: frozenset[Path]
+__all__ = ["Edit", "Finding", "Result", "check_source", "fix_source"]
 
 
 def fix_source(
@@ -40,12 +19,15 @@ def fix_source(
     unsafe: bool = False,
     select: Collection[str] | None = None,
     ignore: Collection[str] = (),
+    generated: bool = False,
 ) -> Result:
     """Mend one source text as if it were the file `filename`.
 
-    Raises `graphmend.ir.source.SourceError` where the text cannot be parsed.
+    `select` and `ignore` are rule codes or prefixes of codes; `generated` mends files that are
+    marked as generated from another file, too. Raises `graphmend.ir.source.SourceError` where the
+    text cannot be parsed.
     """
-    return Result(source, (), (), frozenset())
+    return _run(source, filename, Status.FIXED, unsafe, select, ignore, generated)
 
 
 def check_source(
@@ -55,6 +37,26 @@ def check_source(
     unsafe: bool = False,
     select: Collection[str] | None = None,
     ignore: Collection[str] = (),
+    generated: bool = False,
 ) -> tuple[Finding, ...]:
-    """The findings for one source text; nothing is changed. Errors as in `fix_source`."""
-    return ()
+    """The findings for one source text; nothing is changed. Arguments as in `fix_source`."""
+    return _run(source, filename, Status.FIXABLE, unsafe, select, ignore, generated).findings
+
+
+def _run(
+    text: str,
+    filename: str,
+    done: Status,
+    unsafe: bool,
+    select: Collection[str] | None,
+    ignore: Collection[str],
+    generated: bool,
+) -> Result:
+    source = source_of(text, Path(filename))
+    if not has_candidates(text):
+        return Result(text, (), (), frozenset())
+    # The pipeline is imported only for files that may need it: most do not.
+    from graphmend.pipeline import Options, run
+
+    chosen = None if select is None else tuple(sorted(select))
+    return run(source, Options(unsafe, chosen, tuple(sorted(ignore)), generated), done)

@@ -1,9 +1,10 @@
-"""What a run of graphmend says about one break site."""
+"""What a run of graphmend says: findings, edits, and the mended text."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 
 
 class Category(StrEnum):
@@ -53,3 +54,27 @@ class Finding:
     def to_json(self) -> dict[str, object]:
         """The finding as a JSON-able dict; keys are the field names."""
         return {key: str(v) if isinstance(v, StrEnum) else v for key, v in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace `text[start:end]` of the original by `replacement` (offsets in characters).
+
+    `origin_line` is the 1-based line of the original that the first line of the replacement
+    stands for; further lines of moved statements count on from it.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    origin_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A mended text: the new source, the findings, the edits that made it, the files consulted."""
+
+    source: str
+    findings: tuple[Finding, ...]
+    edits: tuple[Edit, ...]
+    consulted: frozenset[Path]

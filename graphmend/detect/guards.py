@@ -1,0 +1,83 @@
+"""Validation guards: an `if` on tensor data that raises, an assert on it, a call that checks it."""
+
+from __future__ import annotations
+
+import ast
+
+from graphmend.detect.bodies import movable_body
+from graphmend.detect.site import ASSERT, CHECK_CALL, GUARD, Site
+from graphmend.facts import Facts
+from graphmend.ir.module import Function
+
+_TORCH_CHECKS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "_check",
+        "_check_index",
+        "_check_not_implemented",
+        "_check_tensor_all",
+        "_check_type",
+        "_check_value",
+    )
+)
+
+
+def guard(statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
+    """The validation guard that `statement` is, if it is one and reads tensor data."""
+    match statement:
+        case ast.If():
+            return _raising_branch(statement, function, facts)
+        case ast.Assert(test=test) if facts.kinds.truth_reads_data(test, function, statement):
+            text = f"assert on tensor data: `{ast.unparse(test)}`"
+            return Site(ASSERT, function, statement, statement, text)
+        case ast.Expr(value=ast.Call() as call):
+            return _check_call(call, function, statement, facts)
+    return None
+
+
+def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site | None:
+    if not facts.kinds.truth_reads_data(statement.test, function, statement):
+        return None
+    text = f"guard on tensor data: `{ast.unparse(statement.test)}`"
+    whole = movable_body([statement], function, facts)
+    if whole is not None:
+        if not whole.raises:
+            return None
+        refusal = next((e.refusal for e in whole.effects if e.refusal), None)
+        assumption = next((e.assumption for e in whole.effects if e.assumption), None)
+        return Site(GUARD, function, statement, statement, text, refusal, assumption)
+    if _always_raises(statement.body, function, facts):
+        reason = "the other branch of the guard does more than raise"
+        return Site(GUARD, function, statement, statement, text, reason)
+    if any(isinstance(s, ast.Raise) for s in statement.body):
+        reason = "the guard does more than raise or write output"
+        return Site(GUARD, function, statement, statement, text, reason)
+    return None
+
+
+def _always_raises(body: list[ast.stmt], function: Function, facts: Facts) -> bool:
+    summary = movable_body(body, function, facts)
+    return summary is not None and summary.always_raises
+
+
+def _check_call(
+    call: ast.Call, function: Function, statement: ast.stmt, facts: Facts
+) -> Site | None:
+    """A call, made as a statement, of a function that only checks, whose arguments read data."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    text = f"check of tensor data: `{ast.unparse(call.func)}(..)`"
+    if facts.module.qualified(call.func, function) in _TORCH_CHECKS:
+        reads = bool(arguments) and facts.kinds.reads_data(arguments[0], function, statement)
+        return Site(CHECK_CALL, function, call, statement, text) if reads else None
+    callee = facts.project.callee(call, function)
+    if not isinstance(callee, Function) or not _only_checks(callee, facts):
+        return None
+    if not any(facts.kinds.reads_data(a, function, statement) for a in arguments):
+        return None
+    return Site(CHECK_CALL, function, call, statement, text)
+
+
+def _only_checks(callee: Function, facts: Facts) -> bool:
+    """Whether a function does nothing but raise, or return without having done anything."""
+    effects = facts.effects.of_function(callee)
+    return effects.raises and not effects.writes and not effects.random and not effects.unknown

@@ -1,0 +1,63 @@
+"""Legality checks that more than one rewriter needs. Each returns a reason to refuse, or None."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from graphmend.analyses.handlers import scripted
+from graphmend.detect.calls import effect_call
+from graphmend.detect.site import Site
+from graphmend.facts import Facts
+
+Check = Callable[[Site, Facts], str | None]
+
+
+def first_reason(checks: tuple[Check, ...], site: Site, facts: Facts) -> str | None:
+    """The first reason among the checks' answers."""
+    return next((reason for check in checks if (reason := check(site, facts))), None)
+
+
+def not_scripted(site: Site, facts: Facts) -> str | None:
+    """TorchScript compiles the source itself and knows nothing of deferred functions."""
+    if scripted(facts.project, site.function):
+        return "the code is also compiled by torch.jit.script"
+    return None
+
+
+def arguments_are_pure(site: Site, facts: Facts) -> str | None:
+    """What a message shows must not depend on when it is asked, nor change anything."""
+    where = (site.function, site.statement)
+    for call in _calls(site.statement):
+        if effect_call(call, *where, facts) is not None or _is_exception(call, site):
+            continue
+        name = ast.unparse(call.func)
+        effects = facts.effects.of_expr(call, *where)
+        if effects.impure:
+            return f"`{name}(..)` is impure: its value depends on when it is called"
+        if effects.writes or effects.random or effects.logs:
+            return f"`{name}(..)` has an effect of its own"
+    return None
+
+
+def nothing_fails_on_data_after(site: Site, facts: Facts) -> str | None:
+    """A later operator that fails on data would fail before what is deferred past it."""
+    function = site.function
+    for later in function.cfg.reachable_after(site.statement):
+        if later is site.statement or not isinstance(later, ast.stmt):
+            continue
+        failing = facts.effects.data_failure(later, function)
+        if failing is not None:
+            return f"`{failing}` on line {later.lineno} can fail on data, before what is deferred"
+    return None
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+
+
+def _is_exception(call: ast.Call, site: Site) -> bool:
+    """Whether a call only makes the exception that the statement raises."""
+    return any(
+        isinstance(node, ast.Raise) and node.exc is call for node in ast.walk(site.statement)
+    )

@@ -1,0 +1,153 @@
+"""From outlined statements to edits of the text: at the sites, above them, among the imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+
+from graphmend.findings import Edit
+from graphmend.ir.module import Module
+from graphmend.rewrite.names import Names
+from graphmend.rewrite.outline import Outline
+from graphmend.rewrite.refusal import Refused
+
+_RUNTIME = "graphmend.runtime"
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """The text after the edits, which are sorted and do not overlap."""
+    parts: list[str] = []
+    position = 0
+    for edit in edits:
+        parts += [text[position : edit.start], edit.replacement]
+        position = edit.end
+    return "".join([*parts, text[position:]])
+
+
+def decorator_names(module: Module, names: Names) -> dict[str, str]:
+    """What the runtime's decorators are called in this module, imported already or not."""
+    found = {
+        alias.name: alias.asname or alias.name
+        for node in module.tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == _RUNTIME and not node.level
+        for alias in node.names
+    }
+    for name in ("deferred_check", "deferred_effect"):
+        if name not in found:
+            found[name] = names.fresh(name)
+    return found
+
+
+def edits_for(module: Module, outlines: Sequence[Outline], decorators: dict[str, str]) -> list[Edit]:
+    """All edits that put `outlines` into the module, in order of their places."""
+    newline = module.source.newline
+    edits = [_import_edit(module, outlines, decorators, newline)] if outlines else []
+    for outline in outlines:
+        edits += [_definition(module, outline, newline), site_edit(module, outline)]
+    return sorted((e for e in edits if e is not None), key=lambda e: (e.start, e.end))
+
+
+def site_edit(module: Module, outline: Outline) -> Edit:
+    """The edit at the site. Raises `Refused` where the call does not fit its place."""
+    text, statement = module.source.text, outline.site.statement
+    newline, step = module.source.newline, module.cst.default_indent
+    start, end = statement_span(module, statement)
+    line_start = module.line_offsets[statement.lineno - 1]
+    indent = text[line_start:start]
+    if indent.strip():
+        if outline.condition is not None:
+            raise Refused("it shares its line with other statements")
+        indent = re.match(r"[ \t\f]*", indent)[0]  # type: ignore[index]
+    call = outline.call(indent, step, newline)
+    if isinstance(statement, ast.If) and text.startswith("elif", start):
+        inner = indent + step
+        call = f"else:{newline}{inner}{outline.call(inner, step, newline)}"
+    return Edit(start, end, call, statement.lineno)
+
+
+def statement_span(module: Module, statement: ast.stmt) -> tuple[int, int]:
+    """The text that moves with a statement: with the comments that end its last block."""
+    text = module.source.text
+    start, end = module.offsets(statement)
+    if not isinstance(statement, ast.If):
+        return start, end
+    end = _line_end(text, end)
+    body_indent = statement.body[0].col_offset if statement.body[0].lineno > statement.lineno else None
+    while body_indent is not None:
+        following = re.compile(r"\r?\n((?:[ \t\f]*\r?\n)*)([ \t]*)#[^\r\n]*").match(text, end)
+        if following is None or len(following[2]) < body_indent:
+            break
+        end = following.end()
+    return start, end
+
+
+def _line_end(text: str, position: int) -> int:
+    match = re.compile(r"[^\r\n]*").match(text, position)
+    return match.end() if match else position
+
+
+def _definition(module: Module, outline: Outline, newline: str) -> Edit:
+    """The outlined function, directly above the top-level statement that holds the site."""
+    top = _top_level(module, outline.site.statement)
+    first = min([top.lineno, *(d.lineno for d in getattr(top, "decorator_list", []))])
+    text = module.source.text
+    lines = module.line_offsets
+    while first > 1 and text.startswith("#", lines[first - 2]):
+        first -= 1
+    start = lines[first - 1]
+    function = outline.function(module.cst)
+    # The decorator and the `def` come before the moved statement's own first line.
+    origin = max(outline.site.statement.lineno - 2, 1)
+    return Edit(start, start, function + newline * 3, origin)
+
+
+def _top_level(module: Module, statement: ast.stmt) -> ast.stmt:
+    node: ast.AST = statement
+    while (parent := module.parent(node)) is not None and parent is not module.tree:
+        node = parent
+    assert isinstance(node, ast.stmt)
+    return node
+
+
+def _import_edit(
+    module: Module, outlines: Sequence[Outline], decorators: dict[str, str], newline: str
+) -> Edit | None:
+    """The import of the decorators that are used and not imported yet."""
+    imported = {
+        alias.asname or alias.name
+        for node in module.tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == _RUNTIME
+        for alias in node.names
+    }
+    wanted = [
+        name if name == alias else f"{name} as {alias}"
+        for name, alias in sorted(decorators.items())
+        if alias not in imported and any(o.decorator == alias for o in outlines)
+    ]
+    if not wanted:
+        return None
+    line = f"from {_RUNTIME} import {', '.join(wanted)}"
+    text = module.source.text
+    after = _last_import(module)
+    if after is None:
+        first = module.tree.body[0]
+        start = module.line_offsets[first.lineno - 1]
+        return Edit(start, start, line + newline, first.lineno)
+    end = module.offsets(after)[1]
+    if ";" in text[end : _line_end(text, end)].split("#")[0]:
+        raise Refused("its imports share a line with other statements")
+    end = _line_end(text, end)
+    gap = newline * 2 if not isinstance(after, ast.Import | ast.ImportFrom) else newline
+    return Edit(end, end, gap + line, after.lineno)
+
+
+def _last_import(module: Module) -> ast.stmt | None:
+    """The last of the imports that open the module, or the docstring."""
+    last: ast.stmt | None = None
+    for node in module.tree.body:
+        is_docstring = last is None and isinstance(node, ast.Expr)
+        if not isinstance(node, ast.Import | ast.ImportFrom) and not is_docstring:
+            break
+        last = node
+    return last

@@ -1,0 +1,240 @@
+"""Which sub-expressions of an outlined statement stay at its site, as arguments."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import libcst as cst
+
+from graphmend.analyses.kind import Tag
+from graphmend.facts import Facts
+from graphmend.ir.module import Function
+from graphmend.rewrite.names import telling_name
+from graphmend.rewrite.refusal import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter of the outlined function and the text of its argument at the site."""
+
+    parameter: str
+    code: str
+
+
+class Lift(cst.CSTTransformer):
+    """Replaces what can be evaluated at the site by parameters, and collects the arguments.
+
+    Walks a statement in program order. `_conditional` counts the enclosing constructs that may
+    skip what is visited; `_may_have_raised` says that something left in the outlined function,
+    and visited earlier, can raise: from then on only what cannot raise is taken out, lest the
+    two exceptions change places.
+    """
+
+    def __init__(
+        self, statement: ast.stmt, function: Function, facts: Facts, fresh: Callable[[str], str]
+    ) -> None:
+        super().__init__()
+        self._statement = statement
+        self._function = function
+        self._facts = facts
+        self._fresh = fresh
+        self._own = bound_names(statement)
+        self._conditional = 0
+        self._may_have_raised = False
+        self._replacements: dict[cst.CSTNode, cst.BaseExpression] = {}
+        self._parameters: dict[str, str] = {}
+        self._leaf_names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments collected so far, in order of evaluation."""
+        return [Argument(parameter, code) for code, parameter in self._parameters.items()]
+
+    # -- what may be skipped -------------------------------------------------------------------
+
+    def visit_BooleanOperation_right(self, node: cst.BooleanOperation) -> None:
+        self._conditional += 1
+
+    def leave_BooleanOperation_right(self, node: cst.BooleanOperation) -> None:
+        self._conditional -= 1
+
+    def visit_IfExp_body(self, node: cst.IfExp) -> None:
+        self._conditional += 1
+
+    def leave_IfExp_body(self, node: cst.IfExp) -> None:
+        self._conditional -= 1
+
+    def visit_IfExp_orelse(self, node: cst.IfExp) -> None:
+        self._conditional += 1
+
+    def leave_IfExp_orelse(self, node: cst.IfExp) -> None:
+        self._conditional -= 1
+
+    def visit_If_body(self, node: cst.If) -> None:
+        self._conditional += 1
+
+    def leave_If_body(self, node: cst.If) -> None:
+        self._conditional -= 1
+
+    def visit_If_orelse(self, node: cst.If) -> None:
+        self._conditional += 1
+
+    def leave_If_orelse(self, node: cst.If) -> None:
+        self._conditional -= 1
+
+    def visit_Assert_msg(self, node: cst.Assert) -> None:
+        self._conditional += 1
+
+    def leave_Assert_msg(self, node: cst.Assert) -> None:
+        self._conditional -= 1
+
+    def visit_Comparison_comparisons(self, node: cst.Comparison) -> None:
+        self._conditional += len(node.comparisons) > 1
+
+    def leave_Comparison_comparisons(self, node: cst.Comparison) -> None:
+        self._conditional -= len(node.comparisons) > 1
+
+    # -- names that are no expressions ---------------------------------------------------------
+
+    def visit_Attribute_attr(self, node: cst.Attribute) -> None:
+        self._replacements[node.attr] = node.attr
+
+    def visit_Arg_keyword(self, node: cst.Arg) -> None:
+        if node.keyword is not None:
+            self._replacements[node.keyword] = node.keyword
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
+        return False
+
+    # -- the decision --------------------------------------------------------------------------
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if node in self._replacements:
+            return False
+        if not isinstance(node, cst.BaseExpression):
+            return super().on_visit(node)
+        if isinstance(node, cst.FormattedString):
+            return True
+        expression = self._parse(node)
+        if expression is None:
+            return super().on_visit(node)
+        names = _free_names(expression)
+        if isinstance(node, cst.Name | cst.Lambda | cst.BaseComp) or not self._local(names):
+            self._keep(names)
+            return False
+        if not names & self._own and self._can_lift(expression):
+            self._replacements[node] = cst.Name(self._parameter(expression, self._code(node)))
+            return False
+        return super().on_visit(node)
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
+        if original_node in self._replacements:
+            return self._replacements[original_node]
+        if isinstance(original_node, cst.Call | cst.BinaryOperation | cst.Subscript):
+            expression = self._parse(original_node)
+            if expression is not None and not self._cannot_raise(expression):
+                self._may_have_raised = True
+        return super().on_leave(original_node, updated_node)  # type: ignore[return-value]
+
+    def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
+        if node.equal is None:
+            return True
+        # `{x=}` shows the text of x: it must stay as it is.
+        expression = self._parse(node.expression)
+        self._keep(_free_names(expression) if expression is not None else set())
+        return False
+
+    def _can_lift(self, expression: ast.expr) -> bool:
+        facts, where = self._facts, (self._function, self._statement)
+        if _is_text(expression) or facts.kinds.reads_data(expression, *where):
+            return False
+        if self._conditional or self._may_have_raised:
+            if not facts.effects.can_evaluate_early(expression, *where):
+                return False
+            # A tensor for a message is worth an argument of its own only where it is a reduction:
+            # otherwise the outlined function reads it from the names it needs anyway.
+            kind = facts.kinds.of(expression, *where)
+            return kind.tag is Tag.STATIC or kind.zero_dim
+        return facts.effects.pure_here(expression, *where)
+
+    def _cannot_raise(self, expression: ast.expr) -> bool:
+        match expression:
+            case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[]):
+                return self._facts.kinds.of(value, self._function, self._statement).zero_dim
+        return self._facts.effects.can_evaluate_early(expression, self._function, self._statement)
+
+    # -- bookkeeping ---------------------------------------------------------------------------
+
+    def _keep(self, names: set[str]) -> None:
+        """Leave an expression in the outlined function; the local names it reads are passed."""
+        flow = self._function.flow
+        for name in sorted(self._local(names) - self._own):
+            if self._conditional and not flow.definitely_bound(self._statement, name):
+                raise Refused(f"`{name}` may be unbound where the statement stands")
+            self._parameters.setdefault(name, name)
+
+    def _parameter(self, expression: ast.expr, code: str) -> str:
+        if code not in self._parameters:
+            wish = telling_name(expression) or ("value" if self._conditional else "condition")
+            self._parameters[code] = self._fresh(wish)
+        return self._parameters[code]
+
+    def _local(self, names: set[str]) -> set[str]:
+        """The names among `names` that mean nothing, or something else, at module level."""
+        module, function = self._function.module, self._function
+        return {
+            name
+            for name in names
+            if function.is_local(name)
+            or name in function.free_names()
+            or name in self._own
+            or not (hasattr(builtins, name) or module.is_stable_global(name))
+        }
+
+    def _code(self, node: cst.CSTNode) -> str:
+        return self._function.module.cst.code_for_node(node)
+
+    def _parse(self, node: cst.CSTNode) -> ast.expr | None:
+        """The ast twin of an expression; None for nodes that are no expression of their own."""
+        try:
+            return ast.parse(f"({self._code(node)}\n)", mode="eval").body
+        except SyntaxError:
+            return None
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """The names a statement binds."""
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _free_names(expression: ast.expr) -> set[str]:
+    """The names an expression reads from around it: without comprehension and lambda variables."""
+    loads: set[str] = set()
+    stores: set[str] = set()
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name):
+            (loads if isinstance(node.ctx, ast.Load) else stores).add(node.id)
+        elif isinstance(node, ast.arg):
+            stores.add(node.arg)
+    return loads - stores
+
+
+def _is_text(expression: ast.expr) -> bool:
+    """Expressions that make a text: they stay with the statement, for whoever reads it."""
+    match expression:
+        case ast.JoinedStr() | ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_text(left) or _is_text(right)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()))):
+            return True
+        case ast.Constant():
+            return isinstance(expression.value, str)
+    return False

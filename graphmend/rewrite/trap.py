@@ -1,0 +1,79 @@
+"""[Trap]: a guard that raises becomes a check that is deferred to the end of the graph."""
+
+from __future__ import annotations
+
+import ast
+
+from graphmend.analyses.handlers import caught_by
+from graphmend.detect.site import Site
+from graphmend.facts import Facts
+from graphmend.findings import Category
+from graphmend.rewrite.checks import (
+    Check,
+    arguments_are_pure,
+    first_reason,
+    nothing_fails_on_data_after,
+    not_scripted,
+)
+from graphmend.rewrite.names import Names
+from graphmend.rewrite.outline import Outline, outline
+from graphmend.rewrite.refusal import Refused
+
+
+def applies(site: Site) -> bool:
+    """[Trap] is for validation guards."""
+    return site.rule.category is Category.GUARD
+
+
+def rewrite(site: Site, facts: Facts, names: Names, decorators: dict[str, str]) -> Outline:
+    """The guard outlined into a deferred check. Raises `Refused` with the reason not to."""
+    reason = site.refusal or first_reason(CHECKS, site, facts)
+    if reason is not None:
+        raise Refused(reason)
+    return outline(site, facts, names, "check", decorators["deferred_check"])
+
+
+def not_caught(site: Site, facts: Facts) -> str | None:
+    """A guard whose exception is caught inside the traced region is control flow."""
+    for exception in _raised(site.statement):
+        caught = caught_by(facts.project, site.function, exception, site.statement)
+        if caught is not None:
+            return str(caught)
+    return None
+
+
+def no_writes_on_both_sides(site: Site, facts: Facts) -> str | None:
+    """Python-side writes are replayed in one go: all before the deferred checks or all after."""
+    function, statement = site.function, site.statement
+    before = after = False
+    reachable = function.cfg.reachable_after(statement)
+    for other in function.cfg.statements():
+        if other is statement or not facts.effects.writes_python_state(other, function):
+            continue
+        if other in reachable:
+            after = True
+        if statement in function.cfg.reachable_after(other):
+            before = True
+    if before and after:
+        return "attributes or containers are written both before and after the guard"
+    return None
+
+
+def _raised(statement: ast.stmt) -> list[ast.expr | None]:
+    """The exceptions a guard can raise; None for one that is not known."""
+    raised: list[ast.expr | None] = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Raise):
+            raised.append(node.exc)
+        elif isinstance(node, ast.Assert):
+            raised.append(ast.Name("AssertionError", ast.Load()))
+    return raised or [None]
+
+
+CHECKS: tuple[Check, ...] = (
+    not_scripted,
+    not_caught,
+    arguments_are_pure,
+    no_writes_on_both_sides,
+    nothing_fails_on_data_after,
+)
