@@ -63,7 +63,8 @@ def run(source: Source, options: Options, done: Status) -> Result:
     is not what was meant.
     """
     project = Project.of(source.path)
-    module = project.adopt(source)
+    module = Module.parse(source, project.name_of(source.path))
+    project.adopt(module)
     facts = Facts(module, project)
     names = Names(module)
     decorators = decorator_names(module, names)

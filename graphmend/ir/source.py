@@ -68,10 +68,15 @@ def decode(data: bytes, path: Path) -> Source:
         raise SourceError(path, "is UTF-16 or UTF-32, which Python does not read")
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
-    if b"\0" in body:
-        raise SourceError(path, f"line {_line_at(body, body.index(0))}: contains a NUL byte")
     encoding = _encoding(data, path)
-    text = _text(body, encoding, path)
+    return source_of(_text(body, encoding, path), path, encoding, bom)
+
+
+def source_of(text: str, path: Path, encoding: str = "utf-8", bom: bool = False) -> Source:
+    """A text that is decoded already, as the file at `path`; SourceError as for `decode`."""
+    if (nul := text.find("\0")) >= 0:
+        line = text.count("\n", 0, nul) + 1
+        raise SourceError(path, f"line {line}: contains a NUL byte")
     if lone := _LONE_CR.search(text):
         line = text.count("\n", 0, lone.start()) + 1
         raise SourceError(path, f"line {line}: a carriage return without a line feed")
