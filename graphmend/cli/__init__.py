@@ -1,1 +1,5 @@
+"""The command line; `main` runs it."""
 
+from graphmend.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,159 @@
+"""The commands and their options; what they do lives in the modules they import when called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from graphmend.cli.options import Options
+from graphmend.report.console import Console, discard_stdout
+from graphmend.version import __version__
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EPILOG = (
+    "Exit status: 0 nothing found, 1 break sites found (for fix: left unmended), "
+    "2 a file could not be processed."
+)
+
+
+def main() -> None:
+    """The `graphmend` command. Exits with 0, 1 or 2, and 130 when interrupted."""
+    try:
+        code = group.main(prog_name="graphmend", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        code = 130
+    except BrokenPipeError:  # the reader of a help text or a rule's page had enough
+        discard_stdout()
+        code = 0
+    except OSError as error:
+        click.echo(f"error: cannot write the output: {error.strerror or error}", err=True)
+        code = 2
+    sys.exit(code)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="graphmend", message="%(prog)s %(version)s")
+def group() -> None:
+    """Find and repair torch.compile graph breaks, without changing what the program does."""
+
+
+def _shared(command: Command) -> Command:
+    """The options that `check` and `fix` have in common."""
+    options = [
+        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+        click.option(
+            "--stdin-filename", metavar="FILE", help="Name of the text on stdin (PATH is -)."
+        ),
+        click.option(
+            "--select",
+            multiple=True,
+            metavar="CODE",
+            help="Run these rules only: codes or prefixes, comma separated.",
+        ),
+        click.option("--ignore", multiple=True, metavar="CODE", help="Leave these rules out."),
+        click.option(
+            "--unsafe",
+            is_flag=True,
+            help="Also apply fixes that rest on a named assumption.",
+        ),
+        click.option(
+            "--generated", is_flag=True, help="Also mend files that are generated from others."
+        ),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+        ),
+        click.option(
+            "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a CPU."
+        ),
+        click.option("--no-cache", is_flag=True, help="Neither read nor write stored results."),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 even if sites are found."),
+        click.option("-q", "--quiet", is_flag=True, help="No summary; findings and errors only."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@group.command(epilog=EPILOG)
+@_shared
+def check(**given: Any) -> int:
+    """Report break sites. PATH is a file, a folder, or - for stdin."""
+    return _run(given, fix=False, diff=False)
+
+
+@group.command(epilog=EPILOG)
+@click.option("--diff", is_flag=True, help="Show the changes on stdout; write nothing.")
+@_shared
+def fix(diff: bool, **given: Any) -> int:
+    """Mend break sites in place. PATH is a file, a folder, or - to filter stdin to stdout."""
+    return _run(given, fix=True, diff=diff)
+
+
+@group.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> int:
+    """Explain a rule, or list them.
+
+    Prints what rule CODE finds, promises, assumes and refuses; without CODE, a list of the rules.
+    """
+    from graphmend import catalogue
+
+    if code is None:
+        for rule in catalogue.rules():
+            click.echo(f"{rule.code}  {rule.name:<26} {rule.summary}")
+        return 0
+    try:
+        text = catalogue.find(code).text()
+    except catalogue.UnknownRule as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(text.rstrip())
+    return 0
+
+
+def _run(given: dict[str, Any], fix: bool, diff: bool) -> int:
+    from graphmend.cli.run import STDIN, Run
+
+    paths: tuple[str, ...] = given["paths"]
+    as_json: bool = given["form"] == "json"
+    if diff and as_json:
+        raise click.UsageError("--diff is text: it cannot be combined with --format json")
+    if STDIN in paths and len(paths) > 1:
+        raise click.UsageError("- (stdin) cannot be combined with other paths")
+    if given["stdin_filename"] is not None and paths != (STDIN,):
+        raise click.UsageError("--stdin-filename needs - as the path")
+    options = Options(
+        fix=fix,
+        diff=diff,
+        unsafe=given["unsafe"],
+        generated=given["generated"],
+        select=_selected(given["select"], given["ignore"]),
+        cache=not given["no_cache"],
+    )
+    run = Run(options, Console(given["quiet"]), as_json=as_json, exit_zero=given["exit_zero"])
+    if paths == (STDIN,):
+        return run.over_stdin(given["stdin_filename"])
+    return run.over_paths(paths, given["jobs"])
+
+
+def _selected(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[str, ...] | None:
+    if not select and not ignore:
+        return None
+    from graphmend import catalogue
+    from graphmend.cli import selection
+
+    try:
+        return selection.selected(selection.split(select), selection.split(ignore))
+    except catalogue.UnknownRule as error:
+        raise click.UsageError(str(error)) from error
