@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from graphmend.ir.accesses import Accesses, Definition, DefinitionKind
+from graphmend.ir.accesses import Accesses, Definition, DefinitionKind, NodeAccess
 from graphmend.ir.cfg import Edge, Label, Node, Sentinel
 from graphmend.ir.scopes import BindingKind, ScopeKind
 from graphmend.ir.symbols import Function
@@ -158,48 +158,50 @@ class Flow:
 
     def _solve_reaching(self) -> dict[Node, int]:
         """Which definitions reach each node, as a bit mask."""
+        effects = {edge: self._reaching_effect(edge) for edge in self._cfg.edges}
         reaching = dict.fromkeys(self._cfg.nodes, 0)
-        work = list(self._cfg.nodes)
+        work = self._cfg.nodes[::-1]
         while work:
             node = work.pop()
             for edge in self._cfg.out_edges(node):
-                after = self._reach_along(edge, reaching[node])
+                killed, made = effects[edge]
+                after = reaching[node] & ~killed | made
                 if after & ~reaching[edge.target]:
                     reaching[edge.target] |= after
                     work.append(edge.target)
         return reaching
 
-    def _reach_along(self, edge: Edge, before: int) -> int:
+    def _reaching_effect(self, edge: Edge) -> tuple[int, int]:
+        """The definitions that control along an edge removes, and those it adds."""
         access = self._accesses.nodes[edge.source]
         unbound = self._all_of(edge.unbinds)
+        made = access.sure + access.maybe
         if not _completes(edge):
-            made = access.maybe + access.sure
             if edge.label is Label.FALSE and not isinstance(edge.source, ast.match_case):
                 made = [d for d in made if d.kind is DefinitionKind.WALRUS]
-            return (before | self._mask(made)) & ~unbound
+            return unbound, self._mask(made) & ~unbound
         # A walrus inside a statement is overwritten by the statement's own target.
         stored = {d.name for d in access.sure if d.kind is not DefinitionKind.WALRUS}
-        made = [
-            d
-            for d in access.sure + access.maybe
-            if d.kind is not DefinitionKind.WALRUS or d.name not in stored
-        ]
-        killed = self._all_of({d.name for d in access.sure} | access.deletes)
-        return (before & ~killed | self._mask(made)) & ~unbound
+        made = [d for d in made if d.kind is not DefinitionKind.WALRUS or d.name not in stored]
+        killed = self._all_of({d.name for d in access.sure} | access.deletes) | unbound
+        return killed, self._mask(made) & ~unbound
 
     def _solve_bound(self) -> dict[Node, int]:
         """Which names are bound on every path to each node; all of them where there is none."""
         everything = (1 << len(self._names)) - 1
         bound = dict.fromkeys(self._cfg.nodes, everything)
         bound[Sentinel.ENTRY] = 0
-        work = list(self._cfg.nodes)
+        effects = {}
+        for edge in self._cfg.edges:
+            access = self._accesses.nodes[edge.source]
+            lost = self._name_mask(access.deletes | edge.unbinds)
+            effects[edge] = lost, self._name_mask(_rebound(access, edge)) & ~lost
+        work = self._cfg.nodes[::-1]
         while work:
             node = work.pop()
             for edge in self._cfg.out_edges(node):
-                access = self._accesses.nodes[node]
-                gained = {d.name for d in access.sure} if _completes(edge) else set()
-                lost = self._name_mask(access.deletes | edge.unbinds)
-                after = (bound[node] | self._name_mask(gained)) & ~lost
+                lost, gained = effects[edge]
+                after = bound[node] & ~lost | gained
                 if bound[edge.target] & ~after:
                     bound[edge.target] &= after
                     work.append(edge.target)
@@ -211,17 +213,24 @@ class Flow:
             node: self._name_mask(name.id for name in access.reads)
             for node, access in self._accesses.nodes.items()
         }
-        work = list(self._cfg.nodes)
+        ended = {
+            edge: self._name_mask(_rebound(self._accesses.nodes[edge.source], edge) | edge.unbinds)
+            for edge in self._cfg.edges
+        }
+        work = self._cfg.nodes[:]
         while work:
             target = work.pop()
             for edge in self._cfg.in_edges(target):
-                access = self._accesses.nodes[edge.source]
-                rebound = {d.name for d in access.sure} if _completes(edge) else set()
-                before = live[target] & ~self._name_mask(rebound | edge.unbinds)
+                before = live[target] & ~ended[edge]
                 if before & ~live[edge.source]:
                     live[edge.source] |= before
                     work.append(edge.source)
         return live
+
+
+def _rebound(access: NodeAccess, edge: Edge) -> set[str]:
+    """The names that the edge's source has surely bound when control takes the edge."""
+    return {d.name for d in access.sure} if _completes(edge) else set()
 
 
 def _completes(edge: Edge) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graphmend.ir.names import Resolver, is_overload, qualname
 from graphmend.ir.positions import Positions
-from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeMap, build_scopes
+from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeKind, ScopeMap, build_scopes
 from graphmend.ir.source import Source, SourceError
 from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
 
@@ -276,14 +276,17 @@ def _collect_attributes(function: Function) -> None:
 def _around(
     scope: Scope, functions: dict[ast.AST, Function], classes: dict[ast.AST, ClassInfo]
 ) -> tuple[ClassInfo | None, Function | None]:
+    """The class that a scope is directly in, and the innermost function around it."""
     outer = scope.parent
     owner: ClassInfo | None = None
     direct = True
     while outer is not None:
-        if outer.node in functions and outer.node is not scope.node:
-            return owner, functions[outer.node]
-        if outer.node in classes and outer.node is not scope.node and direct:
-            owner, direct = classes[outer.node], False
+        if outer.kind is not ScopeKind.TYPE_PARAMETERS:
+            if outer.node in functions:
+                return owner, functions[outer.node]
+            if direct:
+                owner = classes.get(outer.node)
+            direct = False
         outer = outer.parent
     return owner, None
 
