@@ -1,0 +1,1 @@
+"""Programs that graphmend is measured on: real models, by config, and small break patterns."""

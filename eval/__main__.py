@@ -1,0 +1,29 @@
+"""Command line of the harness."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from corpus.registry import TABLE2
+from eval import table2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the harness's commands; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m eval", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    table = commands.add_parser("table2", help="breaks, equality and recompiles, model by model")
+    known = [recipe.name for recipe in TABLE2]
+    table.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(known)}")
+    table.add_argument("--output", type=Path, help="folder for the results")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.models if name not in known]
+    if unknown:
+        parser.error(f"no such model: {', '.join(unknown)} (known: {', '.join(known)})")
+    return table2.run(options.models, options.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""The places in the source at which Dynamo ended a graph, and why."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+# Dynamo's words for a break, and the published survey's category for it. A call that Dynamo skips
+# can be anything, so there the source line has to say that it is output.
+_CATEGORIES = (
+    (r"logging\.Logger|logger", "LC"),
+    (r"assert|torch\._check", "VG"),
+    (r"Data-dependent branching|generic_jump", "DC"),
+    (r"Dynamic shape operator", "DS"),
+    (r"Data dependent operator", "DO"),
+    (r"\.item\(\)|tolist|scalar", "TI"),
+)
+_OUTPUT_LINE = re.compile(r"\b(warnings\.warn|warn|print|logger\.\w+|log\.\w+)\s*\(")
+UNKNOWN = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A source line that ended a graph. `path` is relative to the folder of installed packages."""
+
+    path: str
+    line: int
+    function: str
+    text: str
+    category: str
+    reason: str
+
+    def to_json(self) -> dict[str, object]:
+        """The site as JSON-able data."""
+        return asdict(self)
+
+
+def site_of(reason: str, user_stack: Sequence[traceback.FrameSummary]) -> Site:
+    """The innermost frame of a break. The function of a resumed frame is the one it resumes."""
+    frame = user_stack[-1]
+    first_line = reason.strip().splitlines()[0]
+    text = (frame.line or "").strip()
+    return Site(
+        path=re.split(r"[/\\]site-packages[/\\]", frame.filename)[-1],
+        line=frame.lineno or 0,
+        function=re.sub(r"^torch_dynamo_resume_in_(.*)_at_\d+$", r"\1", frame.name),
+        text=text,
+        category=category_of(first_line, text),
+        reason=first_line,
+    )
+
+
+def category_of(reason: str, text: str) -> str:
+    """The published category of a break from Dynamo's reason and the source line."""
+    for pattern, category in _CATEGORIES:
+        if re.search(pattern, reason):
+            return category
+    return "LC" if _OUTPUT_LINE.search(text) else UNKNOWN
