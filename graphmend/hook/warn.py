@@ -1,0 +1,47 @@
+"""What the hook says to the user besides its status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from types import FrameType
+
+
+class HookWarning(UserWarning):
+    """Something under the import hook is not as asked for; the program itself runs on."""
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's import. Never raises, so that no import fails by it.
+
+    Where the filters turn warnings into errors, the message goes to stderr instead.
+    """
+    try:
+        warnings.warn(message, HookWarning, stacklevel=_depth_of_user())
+    except Warning:
+        print(f"graphmend: {message}", file=sys.stderr)
+
+
+def trace(message: str) -> None:
+    """Print a line to stderr if GRAPHMEND_TRACE is set."""
+    if os.environ.get("GRAPHMEND_TRACE", "") not in ("", "0"):
+        print(f"graphmend: {message}", file=sys.stderr)
+
+
+def _depth_of_user() -> int:
+    """The `stacklevel` (as `warn` must give it) of the first frame outside the import system."""
+    frame: FrameType | None = sys._getframe(1)
+    depth = 0
+    while frame is not None:
+        if not _is_importlib(frame):  # warnings.warn does not count these
+            depth += 1
+            if not frame.f_globals.get("__name__", "").startswith("graphmend.hook"):
+                return depth
+        frame = frame.f_back
+    return 2
+
+
+def _is_importlib(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    return "importlib" in name and "_bootstrap" in name
