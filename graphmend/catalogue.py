@@ -9,8 +9,6 @@ from pathlib import Path
 
 from graphmend.findings import Category, Grade
 
-HEADINGS = ("What breaks", "Why", "Example", "Fix safety", "Not fixed when")
-
 
 class UnknownRule(Exception):
     """A code or name that is no rule's; the message suggests a near one."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from graphmend.cli.options import Options
-from graphmend.report.console import Console, discard_stdout
+from graphmend.report.console import Console
 from graphmend.version import __version__
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -30,9 +30,6 @@ def main() -> None:
     except click.Abort:
         click.echo("interrupted", err=True)
         code = 130
-    except BrokenPipeError:  # the reader of a help text or a rule's page had enough
-        discard_stdout()
-        code = 0
     except OSError as error:
         click.echo(f"error: cannot write the output: {error.strerror or error}", err=True)
         code = 2
@@ -111,15 +108,44 @@ def explain(code: str | None) -> int:
     from graphmend import catalogue
 
     if code is None:
-        for rule in catalogue.rules():
-            click.echo(f"{rule.code}  {rule.name:<26} {rule.summary}")
+        lines = [f"{rule.code}  {rule.name:<26} {rule.summary}" for rule in catalogue.rules()]
+        Console().data("\n".join(lines))
         return 0
     try:
         text = catalogue.find(code).text()
     except catalogue.UnknownRule as error:
         raise click.UsageError(str(error)) from error
-    click.echo(text.rstrip())
+    Console().data(text.rstrip())
     return 0
+
+
+# What follows the program's name is the program's, whatever it looks like.
+@group.command("run", context_settings={"allow_interspersed_args": False})
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as in python -m.")
+@click.option(
+    "--packages",
+    multiple=True,
+    metavar="NAMES",
+    help="Also mend these packages as they are imported, comma separated.",
+)
+@click.option("--unsafe", is_flag=True, help="Also apply fixes that rest on a named assumption.")
+@click.argument("program")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run_command(
+    module: bool,
+    packages: tuple[str, ...],
+    unsafe: bool,
+    program: str,
+    arguments: tuple[str, ...],
+) -> int:
+    """Run a Python program, mended as it loads; no file is changed."""
+    from graphmend.hook.run import run_program
+
+    names = [name.strip() for value in packages for name in value.split(",") if name.strip()]
+    try:
+        return run_program(program, arguments, module=module, packages=names, unsafe=unsafe)
+    except ValueError as error:  # the program's own errors do not come out of run_program
+        raise click.BadParameter(str(error), param_hint="--packages") from error
 
 
 def _run(given: dict[str, Any], fix: bool, diff: bool) -> int:

@@ -158,3 +158,49 @@ def test_syntax_errors_have_a_line(tmp_path):
     assert (code, out) == (2, "")
     assert err.splitlines()[0].startswith("error: a.py: line 3: ")
     assert err.splitlines()[1].startswith("error: b.py: line 1: ")
+
+
+def test_run_passes_everything_after_the_program_on(tmp_path):
+    (tmp_path / "p.py").write_text("import sys\nprint(sys.argv, __name__)\nsys.exit(5)\n")
+    code, out, err = run("run", "p.py", "--help", "-m", "--", "-q", cwd=tmp_path)
+    assert (code, out) == (5, "['p.py', '--help', '-m', '--', '-q'] __main__\n")
+    assert err == ""
+
+
+def test_run_takes_a_module(tmp_path):
+    (tmp_path / "p.py").write_text("import sys\nprint(sys.argv[1:], __spec__.name)\n")
+    assert run("run", "-m", "p", "a", cwd=tmp_path) == (0, "['a'] p\n", "")
+
+
+def test_run_shows_an_exception_as_python_does(tmp_path):
+    (tmp_path / "p.py").write_text("raise OSError('no')\n")
+    code, out, err = run("run", "p.py", cwd=tmp_path)
+    assert (code, out) == (1, "")
+    assert err == (
+        "Traceback (most recent call last):\n"
+        f'  File "{tmp_path}/p.py", line 1, in <module>\n'
+        "    raise OSError('no')\n"
+        "OSError: no\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["gone.py"], ["--packages", "not-a-name", "p.py"], ["--package", "p", "p.py"]]
+)
+def test_run_refuses_what_it_cannot_start(tmp_path, arguments):
+    (tmp_path / "p.py").write_text("print('ran')\n")
+    code, out, err = run("run", *arguments, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert err
+
+
+def test_run_mends_the_packages_it_is_told_to(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/__init__.py").write_text(MODEL)
+    (tmp_path / "p.py").write_text(
+        "import models\nprint([name for name in vars(models) if name.startswith('_forward')])\n"
+    )
+    code, out, _ = run("run", "--packages", "models", "p.py", cwd=tmp_path)
+    assert (code, out) == (0, "['_forward_warning']\n")
+    assert run("run", "p.py", cwd=tmp_path)[1] == "[]\n"
+    assert (tmp_path / "models/__init__.py").read_text() == MODEL

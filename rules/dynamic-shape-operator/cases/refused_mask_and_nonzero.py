@@ -1,0 +1,12 @@
+# expect: GM401 refused: no rule gives this operator a static shape
+# expect: GM401 refused: no rule gives this operator a static shape
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        mask = x > 0
+        chosen = x[mask]
+        places = torch.nonzero(mask)
+        return chosen.mean(), places

@@ -1,0 +1,23 @@
+# expect: GM202 fixed
+import logging
+
+import torch
+from torch import nn
+
+logger = logging.getLogger(__name__)
+
+
+def prepare(x, size: int):
+    if x.shape[-1] < size:
+        logger.warning("padding %d columns to %d", x.shape[-1], size)
+        x = nn.functional.pad(x, (0, size - x.shape[-1]))
+    return x
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return prepare(x, 4) * 2
+
+
+def make():
+    return Net(), [(torch.ones(2, 3),), (torch.zeros(1, 4),)]

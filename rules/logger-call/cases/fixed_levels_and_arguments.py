@@ -1,0 +1,25 @@
+# expect: GM202 fixed
+# expect: GM202 fixed
+# expect: GM202 fixed
+import logging
+
+import torch
+from torch import nn
+
+logger = logging.getLogger(__name__)
+
+
+class Net(nn.Module):
+    def forward(self, x, mask=None):
+        if mask is None:
+            logger.warning(
+                "no mask: %d positions attend to padding",  # counted before the loss
+                x.shape[1],
+            )
+        logger.info(f"mean {x.mean().item():.3f}", extra={"rows": x.shape[0]})
+        logger.log(logging.ERROR, "level by number")
+        return x * 2
+
+
+def make():
+    return Net(), [(torch.ones(2, 3),), (torch.zeros(1, 2), torch.ones(1, 2))]

@@ -1,0 +1,25 @@
+# expect: GM204 fixed
+import functools
+import logging
+
+import torch
+from torch import nn
+
+logger = logging.getLogger(__name__)
+
+
+@functools.lru_cache(None)
+def warn_once(message):
+    logger.warning(message)
+
+
+class Net(nn.Module):
+    def forward(self, x, past=None):
+        if past is not None:
+            warn_once("`past` is deprecated")
+        return x * 2
+
+
+def make():
+    one = torch.ones(2)
+    return Net(), [(one,), (one, one), (one, one)]

@@ -1,0 +1,11 @@
+# expect: GM501 refused: no rule keeps this value in the graph
+# expect: GM501 refused: no rule keeps this value in the graph
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        scale = x.abs().max().item()
+        offset = float(x.mean())
+        return x / scale + offset

@@ -1,0 +1,62 @@
+"""The catalogue is complete, and agrees with the detector and with torch."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from graphmend.catalogue import Rule, UnknownRule, find, rules
+from graphmend.detect.site import RULES
+from tests.rules.case import cases
+
+HEADINGS = ["What breaks", "Why", "Example", "Fix safety", "Not fixed when"]
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.code for rule in rules()}) == len(rules())
+    assert len({rule.name for rule in rules()}) == len(rules())
+
+
+def test_the_detector_reports_what_the_catalogue_lists() -> None:
+    listed = {rule.code: rule for rule in rules()}
+    assert set(listed) == {rule.code for rule in RULES}
+    for rule in RULES:
+        assert rule.category is listed[rule.code].category
+        assert rule.break_type in listed[rule.code].break_types
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+def test_a_rule_is_described(rule: Rule) -> None:
+    assert rule.folder.name == rule.name
+    assert re.fullmatch(r"GM[1-9]\d\d", rule.code)
+    text = rule.text()
+    assert text.startswith(f"# {rule.code} {rule.name}\n")
+    assert re.findall(r"(?m)^## (.+)$", text) == HEADINGS
+    for _, target in re.findall(r"\[([^]]+)\]\(([^)]+)\)", text):
+        assert (rule.folder / target).is_file()
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+def test_a_rule_has_cases_and_refusals_among_them(rule: Rule) -> None:
+    own = [case for case in cases() if case.rule is rule]
+    assert any(not case.changes for case in own)
+    assert any(case.changes for case in own) == (rule.grade is not None)
+    assert all(any(rule.code == code for code, *_ in c.expected) for c in own if c.expected)
+
+
+def test_break_types_are_those_of_torch() -> None:
+    spec = find_spec("torch")
+    assert spec is not None and spec.origin is not None
+    registry = Path(spec.origin).parent / "_dynamo" / "graph_break_registry.json"
+    entries = json.loads(registry.read_text()).values()
+    known = {wording["Gb_type"] for entry in entries for wording in entry}
+    assert {b for rule in rules() for b in rule.break_types} <= known
+
+
+def test_an_unknown_rule_has_a_suggestion() -> None:
+    with pytest.raises(UnknownRule, match="did you mean logger-call"):
+        find("loger-call")
