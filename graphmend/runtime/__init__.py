@@ -1,1 +1,14 @@
+"""What mended code calls: statements that `torch.compile` runs after the graph instead of breaking it.
 
+A mended program imports `deferred_check` and `deferred_effect` from here. Importing this package imports
+nothing of torch; the part that works inside TorchDynamo is loaded when the program itself first imports
+`torch._dynamo`.
+"""
+
+from graphmend.runtime.install import install
+from graphmend.runtime.marks import deferred_check, deferred_effect
+from graphmend.runtime.status import DeferralStatus, deferral_status
+
+__all__ = ["DeferralStatus", "deferral_status", "deferred_check", "deferred_effect"]
+
+install()

@@ -1,0 +1,163 @@
+"""A deferred call met while tracing: record it, inline it, or let it run in place."""
+
+import inspect
+import types
+from typing import Any
+
+import torch
+from torch._dynamo import config, variables
+from torch._dynamo.exc import Unsupported, UserError, unimplemented
+
+from graphmend.runtime import graph_writes, places, python_writes, status
+from graphmend.runtime.arguments import ArgumentReader, NotDeferrable
+from graphmend.runtime.handlers import Around, frames_of, surroundings
+from graphmend.runtime.marks import Kind, Mark
+from graphmend.runtime.region import Record, SiteKey, in_place_sites, region_of
+from graphmend.runtime.switch import is_switched_off
+
+
+def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What the call of a deferred function gives while tracing.
+
+    `callee` is the variable of the function. The result stands for None.
+    """
+    try:
+        if _is_exporting(tx):
+            raise NotDeferrable("the program is being exported")
+        bound = _bind(callee.value, args, kwargs)
+        if mark.kind is Kind.CHECK and _decided_while_tracing(tx, callee, bound):
+            return variables.ConstantVariable.create(None)
+        _record(tx, callee, mark, bound)
+    except NotDeferrable as reason:
+        return _in_place(tx, callee, args, kwargs, str(reason))
+    return variables.ConstantVariable.create(None)
+
+
+def site_of(tx: Any) -> SiteKey:
+    """An identity of the call that `tx` is at, the same when the analysis starts over."""
+    return tuple((frame.f_code, frame.instruction_pointer) for frame in frames_of(tx))
+
+
+def _is_exporting(tx: Any) -> bool:
+    return bool(tx.export or torch.compiler.is_exporting())
+
+
+def _is_inside_operator(tx: Any) -> bool:
+    """Whether the trace is inside a higher-order operator or a functorch transform."""
+    return (
+        tx.output.current_tracer.parent is not None
+        or torch._C._functorch.peek_interpreter_stack() is not None
+    )
+
+
+def _bind(
+    function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    try:
+        return inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise NotDeferrable(f"the call does not fit the function: {error}") from None
+
+
+def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) -> bool:
+    """Whether the guard could be traced as it is, because nothing that it tests is a tensor.
+
+    Its exception, if it raises, leaves this function as that of a traced raise statement.
+    """
+    if bound.args and bound.args[0].realize().is_tensor():
+        return False
+    side_effects = tx.output.side_effects
+    before = python_writes.snapshot(side_effects)
+    last = next(iter(reversed(tx.output.graph.nodes)), None)
+    try:
+        with config.patch(rewrite_assert_with_torch_assert=False):
+            _inline(tx, callee, list(bound.args), dict(bound.kwargs))
+    except (Unsupported, UserError) as error:
+        if not python_writes.same(before, python_writes.snapshot(side_effects)):
+            raise
+        if isinstance(error, Unsupported):
+            error.remove_from_stats()
+        _erase_after(tx.output.graph, last)
+        return False
+    return True
+
+
+def _erase_after(graph: torch.fx.Graph, last: torch.fx.Node | None) -> None:
+    """Erase the unused operators that an abandoned attempt has left behind `last`."""
+    for node in reversed(list(graph.nodes)):
+        if node is last:
+            return
+        if node.op not in ("placeholder", "output") and not node.users:
+            graph.erase_node(node)
+
+
+def _inline(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    function = variables.UserFunctionVariable(callee.value, source=callee.source)
+    return function.call_function(tx, args, kwargs)
+
+
+def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> None:
+    site = site_of(tx)
+    around = surroundings(tx)
+    _require_deferrable(tx, callee, mark, site, around.worst)
+    reader = ArgumentReader(tx, callee.value)
+    names = list(inspect.signature(callee.value).parameters)
+    positional = {
+        names[min(i, len(names) - 1)] + (f" {i}" if i >= len(names) else ""): value
+        for i, value in enumerate(bound.args)
+    }
+    arguments = reader.read(positional, bound.kwargs)
+    output = tx.output
+    place = places.place_of(tx)
+    region_of(output).records.append(
+        Record(
+            kind=mark.kind,
+            callee=callee,
+            function=callee.value,
+            site=site,
+            place=place,
+            resumed=places.is_resumed(output.root_tx),
+            instruction=output.root_tx.current_instruction,
+            arguments=arguments,
+            position=graph_writes.last_operator(output.graph),
+            versions=graph_writes.Versions.now(
+                output.graph, [held.fake for held in arguments.tensors]
+            ),
+            writes=python_writes.snapshot(output.side_effects),
+            modes=places.modes_now(),
+            around=around,
+            chain=tuple(frames_of(tx)),
+        )
+    )
+
+
+def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around: Around) -> None:
+    refused = in_place_sites(tx)
+    if None in refused or site in refused:
+        raise NotDeferrable(refused.get(site) or refused[None])
+    if status.state() == status.FAILED or is_switched_off():
+        raise NotDeferrable("deferral is off")
+    if callee.source is None:
+        raise NotDeferrable("the function cannot be found again by name")
+    if _is_inside_operator(tx):
+        raise NotDeferrable("the call stands inside a higher-order operator")
+    if around is Around.UNKNOWN:
+        raise NotDeferrable("the call stands inside a with statement")
+    if around is Around.CATCHES and mark.kind is Kind.CHECK:
+        raise NotDeferrable("the check's exception may be caught in the region")
+
+
+def _in_place(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any], reason: str) -> Any:
+    """Do what the unmended program does: trace the statement, or break the graph at it.
+
+    Where a break is not possible, tracing the statement gives what the statement gave there.
+    """
+    status.note_refusal((tx.f_code.co_filename, places.line_of(tx)), reason)
+    if _is_exporting(tx) or _is_inside_operator(tx) or tx.one_graph or tx.error_on_graph_break:
+        return _inline(tx, callee, args, kwargs)
+    unimplemented(
+        gb_type="deferred call runs in place",
+        context=f"function: {callee.value.__name__}",
+        explanation=f"graphmend does not defer this call: {reason}.",
+        hints=[],
+    )

@@ -1,0 +1,129 @@
+"""Which tensors a traced graph writes in place after a given point.
+
+TorchDynamo runs every operator on fake tensors as it records it; an in-place write bumps their version
+counter, which views share. Storages identify what aliases what. The few operators that write without a
+bump are listed here.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import fx
+
+from graphmend.runtime.graph_hazards import operator_name, subgraphs
+
+# Operators whose fake run leaves the version of what they write alone, with the operands they write.
+_SILENT_WRITERS = {
+    "batch_norm": (1, 2, 3, 4),
+    "instance_norm": (1, 2, 3, 4),
+    "native_batch_norm": (3, 4),
+    "cudnn_batch_norm": (3, 4),
+}
+
+
+def example_of(node: fx.Node) -> torch.Tensor | None:
+    """The fake tensor that stands for `node`'s value, if it is a tensor."""
+    value = node.meta.get("example_value")
+    return value if isinstance(value, torch.Tensor) else None
+
+
+def storage_of(tensor: torch.Tensor) -> int:
+    """An identity of the storage behind a fake tensor; shared by everything that aliases it."""
+    return tensor.untyped_storage()._cdata
+
+
+def nodes_after(graph: fx.Graph, position: fx.Node | None) -> Iterator[fx.Node]:
+    """The operators recorded after `position` (None: all of them)."""
+    nodes: Iterable[fx.Node] = graph.nodes
+    if position is not None:
+        nodes = itertools.islice(itertools.dropwhile(lambda n: n is not position, nodes), 1, None)
+    return (node for node in nodes if node.op not in ("placeholder", "output", "get_attr"))
+
+
+def last_operator(graph: fx.Graph) -> fx.Node | None:
+    """The latest node that is not an input; None while there is none."""
+    return next((n for n in reversed(graph.nodes) if n.op != "placeholder"), None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Versions:
+    """The versions, at one point of the trace, of the inputs of the graph and of some more tensors."""
+
+    known: tuple[tuple[torch.Tensor, int], ...]
+
+    @classmethod
+    def now(cls, graph: fx.Graph, more: Iterable[torch.Tensor]) -> "Versions":
+        tensors = {id(t): t for t in itertools.chain(input_tensors(graph), more)}
+        return cls(tuple((t, _version(t)) for t in tensors.values()))
+
+    def written_since(self, graph: fx.Graph, position: fx.Node | None) -> set[int]:
+        """Storages written by the operators after `position`, where these versions were taken."""
+        seen = {id(t) for t, _ in self.known}
+        written = {storage_of(t) for t, before in self.known if _version(t) != before}
+        for tensor in input_tensors(graph):
+            if id(tensor) not in seen and _version(tensor) > 0:
+                written.add(storage_of(tensor))
+        for node in nodes_after(graph, position):
+            written |= written_unseen(node)
+        return written
+
+    def of(self, tensor: torch.Tensor) -> int:
+        """The version `tensor` had at that point; 0 when the graph did not know it yet."""
+        return next((version for known, version in self.known if known is tensor), 0)
+
+
+def input_tensors(graph: fx.Graph) -> Iterator[torch.Tensor]:
+    """The fake tensors of the graph's inputs and constants."""
+    for node in graph.nodes:
+        value = example_of(node)
+        if node.op in ("placeholder", "get_attr") and value is not None:
+            yield value
+
+
+def _version(tensor: torch.Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def written_unseen(node: fx.Node) -> set[int]:
+    """The storages that `node` writes, or may write, without a version that tells."""
+    name = operator_name(node)
+    operands: list[Any] = []
+    if name in _SILENT_WRITERS:
+        operands = [node.args[p] for p in _SILENT_WRITERS[name] if p < len(node.args)]
+        operands += list(node.kwargs.values())
+    elif name == "_get_data_attr":  # an alias with a version of its own
+        value = example_of(node)
+        if value is not None and _version(value) > 0:
+            operands = [node]
+    elif isinstance(node.target, torch._ops.HigherOrderOperator):
+        inner = subgraphs(node)
+        if not inner or any(_looks_in_place(n) for graph in inner for n in graph.nodes):
+            operands = [node.args, node.kwargs]
+    elif _looks_in_place(node) and any(t.is_inference() for t in _tensors(node.args)):
+        operands = [node.args, node.kwargs]
+    return {storage_of(t) for t in _tensors(operands)}
+
+
+def _looks_in_place(node: fx.Node) -> bool:
+    name = operator_name(node)
+    if name in _SILENT_WRITERS or "out" in node.kwargs or node.kwargs.get("inplace"):
+        return True
+    if name in ("setitem", "__setitem__") or (name.endswith("_") and not name.endswith("__")):
+        return True
+    return name.startswith("i") and name[1:] in ("add", "sub", "mul", "truediv", "floordiv", "pow")
+
+
+def _tensors(operand: Any) -> list[torch.Tensor]:
+    found: list[torch.Tensor] = []
+
+    def visit(node: fx.Node) -> fx.Node:
+        value = example_of(node)
+        if value is not None:
+            found.append(value)
+        return node
+
+    fx.node.map_arg(operand, visit)
+    return found

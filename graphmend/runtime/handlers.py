@@ -1,0 +1,134 @@
+"""What surrounds a call in the traced program: try statements, with statements, protocols that catch.
+
+Read from the exception tables of the traced frames. The handlers of an instruction are followed from the
+innermost outwards; in front of each stands `PUSH_EXC_INFO`, then `WITH_EXCEPT_START` for a with statement.
+"""
+
+import dataclasses
+import enum
+from typing import Any
+
+from torch._dynamo.variables import ctx_manager
+
+# Context managers of torch that neither swallow exceptions nor change what a print or a record does.
+_HARMLESS = (
+    ctx_manager.GradModeVariable,
+    ctx_manager.InferenceModeVariable,
+    ctx_manager.AutocastModeVariable,
+    ctx_manager.NullContextVariable,
+    ctx_manager.GenericDeviceVariable,
+    ctx_manager.DisabledSavedTensorsHooksVariable,
+    ctx_manager.ProfilerContextVariable,
+    ctx_manager.ProfilerRecordFunctionContextVariable,
+    ctx_manager.SDPAKernelVariable,
+    ctx_manager.FxTracebackAnnotateVariable,
+    ctx_manager.DynamoConfigPatchVariable,
+    ctx_manager.ErrorOnGraphBreakVariable,
+)
+
+# Methods whose exceptions the interpreter or a builtin may catch (AttributeError, IndexError, ...).
+_PLAIN_PROTOCOLS = frozenset(
+    ("__call__", "__init__", "__new__", "__post_init__", "__enter__", "__init_subclass__")
+)
+
+
+class Around(enum.IntEnum):
+    """How far what surrounds a call may change what an exception or a report does there."""
+
+    NOTHING = 0
+    FINALLY = 1
+    """Only clean-up code runs when an exception passes."""
+    CATCHES = 2
+    """A handler, or a protocol, may catch it."""
+    UNKNOWN = 3
+    """A context manager that may swallow exceptions or redirect output."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Surroundings:
+    """What surrounds a call, over all traced frames.
+
+    `finals` holds the clean-up handlers: (translator, handler) of each.
+    """
+
+    worst: Around
+    finals: tuple[tuple[Any, Any], ...]
+
+
+def frames_of(tx: Any) -> list[Any]:
+    """The translators of the traced frames, outermost first."""
+    frames = []
+    while tx is not None:
+        frames.append(tx)
+        tx = tx.parent
+    return frames[::-1]
+
+
+def surroundings(tx: Any) -> Surroundings:
+    """Classify every handler around the current instruction of `tx` and of the frames that called it."""
+    worst = Around.NOTHING
+    finals: list[tuple[Any, Any]] = []
+    for frame in frames_of(tx):
+        name = frame.f_code.co_name
+        if name.startswith("__") and name.endswith("__") and name not in _PLAIN_PROTOCOLS:
+            worst = max(worst, Around.CATCHES)
+        for handler, kind in _handlers(frame):
+            worst = max(worst, kind)
+            if kind is Around.FINALLY:
+                finals.append((frame, handler))
+    return Surroundings(worst, tuple(finals))
+
+
+def _targets(tx: Any) -> list[Any]:
+    """The handlers that an exception at the current instruction passes, innermost first."""
+    found: list[Any] = []
+    entry = tx.current_instruction.exn_tab_entry
+    while entry is not None and not any(entry.target is t for t in found):
+        found.append(entry.target)
+        entry = entry.target.exn_tab_entry
+    return found
+
+
+def _handlers(tx: Any) -> list[tuple[Any, Around]]:
+    managers = [
+        v.ctx for v in tx.stack if type.__instancecheck__(ctx_manager.WithExitFunctionVariable, v)
+    ]
+    result = []
+    for target in _targets(tx):
+        following = _following(tx, target)
+        if following and following[0].opname == "WITH_EXCEPT_START":
+            manager = managers.pop() if managers else None
+            kind = Around.NOTHING if isinstance(manager, _HARMLESS) else Around.UNKNOWN
+        elif target.opname != "PUSH_EXC_INFO":
+            kind = Around.NOTHING  # restores the handled exception and raises again
+        else:
+            kind = Around.FINALLY if _always_reraises(tx, target) else Around.CATCHES
+        result.append((target, kind))
+    return result
+
+
+def _following(tx: Any, instruction: Any) -> list[Any]:
+    start = tx.indexof[instruction] + 1
+    following: list[Any] = tx.instructions[start : start + 1]
+    return following
+
+
+def _always_reraises(tx: Any, handler: Any) -> bool:
+    """Whether every way through `handler` ends in raising the exception again (a finally block)."""
+    pending, seen = [tx.indexof[handler]], set()
+    while pending:
+        index = pending.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        instruction = tx.instructions[index]
+        name = instruction.opname
+        if name in ("POP_EXCEPT", "CHECK_EXC_MATCH", "CHECK_EG_MATCH") or name.startswith("RETURN"):
+            return False
+        if name == "RERAISE":
+            continue
+        if instruction.target is not None:
+            pending.append(tx.indexof[instruction.target])
+        if name not in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"):
+            pending.append(index + 1)
+    return True

@@ -1,0 +1,232 @@
+"""Every private part of TorchDynamo that deferral patches or reads, in one place, with its probe.
+
+The patches go in when torch._dynamo is imported. The probes run once, inside the first real compile that
+meets a deferred call; when one fails, deferred calls run in place in this process.
+"""
+
+import contextlib
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import torch
+from torch._dynamo import output_graph
+from torch._dynamo.eval_frame import skip_code
+from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
+from torch._dynamo.variables import misc
+
+from graphmend.runtime import emit, marks, status
+from graphmend.runtime.region import in_place_sites, region_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Internal:
+    """One private part: what it is used for, and whether a translator `tx` has it as expected."""
+
+    name: str
+    use: str
+    probe: Callable[[Any], bool]
+
+
+def _takes(function: Any, *names: str) -> bool:
+    return list(inspect.signature(inspect.unwrap(function)).parameters)[: len(names)] == list(names)
+
+
+PATCHED = (
+    Internal(
+        "DebuggingVariable.is_reorderable_logging_function",
+        "a marked function becomes a DebuggingVariable",
+        lambda tx: misc.DebuggingVariable.is_reorderable_logging_function is _is_deferred,
+    ),
+    Internal(
+        "DebuggingVariable.call_function",
+        "its calls are recorded",
+        lambda tx: _takes(misc.DebuggingVariable.call_function, "self", "tx", "args", "kwargs"),
+    ),
+    Internal(
+        "OutputGraph.compile_subgraph",
+        "the records of a region are planned when it is complete",
+        lambda tx: _takes(
+            output_graph.OutputGraph.compile_subgraph, "self", "tx", "reason", "stack_pops"
+        ),
+    ),
+    Internal(
+        "OutputGraph.codegen_suffix",
+        "the recorded calls are emitted between the graph and the replay of Python writes",
+        lambda tx: _takes(
+            output_graph.OutputGraph.codegen_suffix,
+            *("self", "tx", "stack_values", "cg", "log_side_effects"),
+        ),
+    ),
+    Internal(
+        "OutputGraph.call_user_compiler",
+        "reports between operators that may fail are recovered when the graph fails",
+        lambda tx: _takes(
+            output_graph.OutputGraph.call_user_compiler, "self", "gm", "example_inputs"
+        ),
+    ),
+)
+
+READ = (
+    Internal(
+        "InstructionTranslatorBase",
+        "frames, lines, handlers and the stack of a trace",
+        lambda tx: all(
+            hasattr(tx, name)
+            for name in (
+                *("parent", "f_code", "f_globals", "instructions", "indexof", "stack", "export"),
+                *("current_instruction", "instruction_pointer", "one_graph", "debug_locals"),
+                *("error_on_graph_break", "speculation_log", "output"),
+            )
+        ),
+    ),
+    Internal(
+        "Instruction.exn_tab_entry",
+        "try and with statements around a call",
+        lambda tx: hasattr(tx.current_instruction, "exn_tab_entry"),
+    ),
+    Internal(
+        "OutputGraph",
+        "the graph, the root translator, bytecode before the graph",
+        lambda tx: (
+            isinstance(tx.output.pregraph_bytecode, list)
+            and all(
+                hasattr(tx.output, n) for n in ("graph", "root_tx", "current_tracer", "package")
+            )
+        ),
+    ),
+    Internal(
+        "SideEffects",
+        "pending writes to Python objects",
+        lambda tx: (
+            isinstance(tx.output.side_effects.id_to_variable, dict)
+            and isinstance(tx.output.side_effects.store_attr_mutations, dict)
+            and isinstance(tx.output.side_effects.tensor_hooks, dict)
+            and callable(tx.output.side_effects.is_modified)
+        ),
+    ),
+    Internal(
+        "FakeTensor._version",
+        "in-place writes in the graph",
+        lambda tx: _fake_writes_count(tx),
+    ),
+)
+
+
+def _fake_writes_count(tx: Any) -> bool:
+    with tx.output.fake_mode, torch.inference_mode(False):
+        tensor = torch.zeros(2)
+        view = tensor.view(1, 2)
+        view.add_(1)
+        return tensor._version == 1 and (
+            tensor.untyped_storage()._cdata == view.untyped_storage()._cdata
+        )
+
+
+_is_reorderable = misc.DebuggingVariable.is_reorderable_logging_function
+_call_function = misc.DebuggingVariable.call_function
+_compile_subgraph = output_graph.OutputGraph.compile_subgraph
+_codegen_suffix = output_graph.OutputGraph.codegen_suffix
+_call_user_compiler = output_graph.OutputGraph.call_user_compiler
+
+
+def patch() -> None:
+    """Put the patches in. Raises when this torch does not have what they replace."""
+    misc.DebuggingVariable.is_reorderable_logging_function = staticmethod(_is_deferred)  # type: ignore[method-assign,assignment]
+    misc.DebuggingVariable.call_function = _deferring_call_function  # type: ignore[method-assign]
+    output_graph.OutputGraph.compile_subgraph = _planning_compile_subgraph  # type: ignore[method-assign]
+    output_graph.OutputGraph.codegen_suffix = _emitting_codegen_suffix  # type: ignore[method-assign]
+    output_graph.OutputGraph.call_user_compiler = _recovering_call_user_compiler  # type: ignore[method-assign]
+    marks.on_marked(skip_code)
+
+
+def verify(tx: Any) -> None:
+    """Run the probes, once in a process."""
+    if status.state() != status.INSTALLED:
+        return
+    for internal in (*PATCHED, *READ):
+        try:
+            works = internal.probe(tx)
+        except Exception as error:
+            status.fail(f"{internal.name}: {type(error).__name__}: {error}")
+            return
+        if not works:
+            status.fail(f"{internal.name} is not what it was")
+            return
+    status.set_state(status.VERIFIED)
+
+
+def _is_deferred(value: Any) -> Any:
+    return marks.mark_of(value) is not None or _is_reorderable(value)
+
+
+def _deferring_call_function(self: Any, tx: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    mark = marks.mark_of(self.value)
+    if mark is None:
+        return _call_function(self, tx, args, kwargs)
+    from graphmend.runtime import calls
+
+    verify(tx)
+    with _failing_open(tx):
+        return calls.call(tx, self, mark, args, kwargs)
+
+
+def _planning_compile_subgraph(
+    self: Any, tx: Any, reason: Any, stack_pops: int = 0, **more: Any
+) -> Any:
+    region = region_of(self)
+    if not region.records:
+        return _compile_subgraph(self, tx, reason, stack_pops, **more)
+    from graphmend.runtime import plan
+
+    with _failing_open(tx):
+        plan.plan(region, self)
+        emit.emit_before_graph(region, self)
+    tx.debug_locals = [*tx.debug_locals, _SENTINEL]
+    result = _compile_subgraph(self, tx, reason, stack_pops, **more)
+    if not region.emitted:
+        _give_up(tx, "OutputGraph.compile_subgraph did not emit the deferred calls")
+    return result
+
+
+_SENTINEL: Any = object()
+"""Keeps compile_subgraph from a short cut that does not come by codegen_suffix."""
+
+
+@contextlib.contextmanager
+def _failing_open(tx: Any) -> Iterator[None]:
+    """Turn an unexpected error of this package into calls that run in place."""
+    try:
+        yield
+    except TorchDynamoException:
+        raise
+    except Exception as error:
+        _give_up(tx, f"{type(error).__name__}: {error}", error)
+
+
+def _give_up(tx: Any, reason: str, error: Exception | None = None) -> NoReturn:
+    status.fail(reason)
+    in_place_sites(tx)[None] = "deferral does not work with this torch"
+    raise SpeculationRestartAnalysis(restart_reason=f"graphmend: {reason}") from error
+
+
+def _emitting_codegen_suffix(
+    self: Any, tx: Any, stack_values: Any, cg: Any, log_side_effects: bool
+) -> None:
+    region = region_of(self)
+    tx.debug_locals = [entry for entry in tx.debug_locals if entry is not _SENTINEL]
+    pending = emit.emit_before_writes(region, cg)
+    _codegen_suffix(self, tx, stack_values, cg, log_side_effects)
+    emit.emit_after_writes(pending, cg)
+    region.emitted = True
+
+
+def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *more: Any) -> Any:
+    compiled = _call_user_compiler(self, gm, example_inputs, *more)
+    records = [record for record in region_of(self).records if record.recovered]
+    if not records:
+        return compiled
+    from graphmend.runtime.recovery import with_recovery
+
+    return with_recovery(compiled, gm, records)

@@ -1,0 +1,92 @@
+"""The deferred calls of one compiled region, and what is known about each when it is recorded."""
+
+import dataclasses
+import enum
+import types
+from typing import Any
+
+from torch import fx
+
+from graphmend.runtime import python_writes
+from graphmend.runtime.arguments import Arguments
+from graphmend.runtime.graph_writes import Versions
+from graphmend.runtime.handlers import Surroundings
+from graphmend.runtime.marks import Kind
+from graphmend.runtime.replay import Frame, Modes
+
+SiteKey = tuple[tuple[types.CodeType, int], ...]
+"""Code and instruction of each frame from the outermost one to the call."""
+
+_REGION = "graphmend_region"
+_IN_PLACE = "graphmend_in_place"
+
+
+class Phase(enum.IntEnum):
+    """When a deferred call runs in the compiled frame."""
+
+    BEFORE_GRAPH = 0
+    BEFORE_WRITES = 1
+    """After the graph, before TorchDynamo replays writes to Python objects."""
+    AFTER_WRITES = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Restore:
+    """An input that the graph writes after a check: where it comes from, and its earlier value."""
+
+    source: Any
+    copy: Any
+
+
+@dataclasses.dataclass(eq=False)
+class Record:
+    """One deferred call, at the point where it was traced."""
+
+    kind: Kind
+    callee: Any
+    function: types.FunctionType
+    site: SiteKey
+    place: tuple[Frame, ...]
+    resumed: bool
+    instruction: Any
+    """The instruction of the outermost frame, for its line."""
+    arguments: Arguments
+    position: fx.Node | None
+    """The last operator recorded before the call; None when there was none."""
+    versions: Versions
+    writes: python_writes.Snapshot
+    modes: Modes
+    around: Surroundings
+    chain: tuple[Any, ...]
+    """The translators of the frames, outermost first."""
+
+    phase: Phase = Phase.BEFORE_WRITES
+    values: list[Any] = dataclasses.field(default_factory=list)
+    restores: list[Restore] = dataclasses.field(default_factory=list)
+    recovered: bool = False
+    """Whether it is also reported when the graph fails after it."""
+
+
+@dataclasses.dataclass(eq=False)
+class Region:
+    """The deferred calls recorded so far in one trace of one frame, in program order."""
+
+    records: list[Record] = dataclasses.field(default_factory=list)
+    emitted: bool = False
+
+
+def region_of(output: Any) -> Region:
+    """The region that the output graph `output` stands for."""
+    region = output.__dict__.get(_REGION)
+    if region is None:
+        region = output.__dict__[_REGION] = Region()
+    return region  # type: ignore[no-any-return]
+
+
+def in_place_sites(tx: Any) -> dict[SiteKey | None, str]:
+    """Calls that must run in place in this compile, with the reasons; kept when the analysis restarts.
+
+    The key None stands for all of them.
+    """
+    sites: dict[SiteKey | None, str] = tx.speculation_log.__dict__.setdefault(_IN_PLACE, {})
+    return sites
