@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from importlib.machinery import SourceFileLoader
+from collections.abc import Callable, Iterable, Iterator
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, TracebackType
 
 from graphmend.hook.names import (
@@ -23,7 +23,7 @@ from graphmend.hook.names import (
     is_test_module,
     options_for,
 )
-from graphmend.hook.record import HookStatus, Record, loaded_from
+from graphmend.hook.record import HookStatus, Record, loaded_from_file
 from graphmend.hook.warn import trace, warn
 
 GetCode = Callable[[SourceFileLoader, str], CodeType | None]
@@ -174,17 +174,14 @@ def _remove(gone: set[Cover]) -> None:
 
 def _note_imported(covered: Cover) -> None:
     late = []
-    for name, module in list(sys.modules.items()):
-        place = loaded_from(module)
-        if place is None or covering_name(name, (covered,)) is None or _record.knows(name):
+    for module, spec in _loaded((covered,)):
+        if not _file(spec).endswith(".py"):
             continue
-        if not place[0].endswith(".py"):
-            continue
-        if getattr(module.__spec__, "_initializing", False):
-            _record.skip(name, "was being imported when graphmend.install ran")
+        if getattr(spec, "_initializing", False):
+            _record.skip(module, "was being imported when graphmend.install ran")
         else:
-            _record.skip(name, "had been imported before graphmend.install ran")
-            late.append(name)
+            _record.skip(module, "had been imported before graphmend.install ran")
+            late.append(module)
     if late and not disabled():
         shown = ", ".join(late[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
         warn(
@@ -196,16 +193,25 @@ def _note_imported(covered: Cover) -> None:
 def _unseen(covers: Iterable[Cover]) -> dict[str, str]:
     """Modules of the covered packages that were loaded past the hook, and why."""
     unseen = {}
-    for module, loaded in list(sys.modules.items()):
-        place = loaded_from(loaded)
+    for module, spec in _loaded(covers):
         name = covering_name(module, covers)
-        if place is None or name is None or _record.knows(module):
-            continue
-        origin, loader = place
-        if is_test_module(module, name):
+        if name is not None and is_test_module(module, name):
             unseen[module] = "test module"
-        elif not origin.endswith(".py"):
+        elif not _file(spec).endswith(".py"):
             unseen[module] = "not a .py file"
         else:
-            unseen[module] = f"loaded by {type(loader).__name__}, past the hook"
+            unseen[module] = f"loaded by {type(spec.loader).__name__}, past the hook"
     return unseen
+
+
+def _loaded(covers: Iterable[Cover]) -> Iterator[tuple[str, ModuleSpec]]:
+    """The modules of the covered packages that are loaded and not on record."""
+    for module, loaded in list(sys.modules.items()):
+        if covering_name(module, covers) is not None and not _record.knows(module):
+            spec = loaded_from_file(loaded)
+            if spec is not None:
+                yield module, spec
+
+
+def _file(spec: ModuleSpec) -> str:
+    return spec.origin or ""

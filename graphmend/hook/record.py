@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from graphmend.findings import Finding, Status
@@ -120,15 +121,13 @@ class Record:
             table.pop(module, None)
 
 
-def loaded_from(module: object) -> tuple[str, object] | None:
-    """The file and loader of a module that was loaded from a file, without waking lazy modules."""
-    if not isinstance(module, ModuleType):
+def loaded_from_file(module: object) -> ModuleSpec | None:
+    """The spec of a module that was loaded from a file; lazy modules are not woken, nor loaded."""
+    if not isinstance(module, ModuleType) or type(module).__module__ == "importlib.util":
         return None
     spec = object.__getattribute__(module, "__dict__").get("__spec__")
-    origin = getattr(spec, "origin", None)
-    if not isinstance(origin, str) or not getattr(spec, "has_location", False):
-        return None
-    return origin, getattr(spec, "loader", None)
+    located = isinstance(spec, ModuleSpec) and spec.has_location and spec.origin is not None
+    return spec if located else None
 
 
 def _deferral() -> object:

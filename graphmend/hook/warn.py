@@ -30,18 +30,14 @@ def trace(message: str) -> None:
 
 
 def _depth_of_user() -> int:
-    """The `stacklevel` (as `warn` must give it) of the first frame outside the import system."""
+    """The `stacklevel` (as `warn` must give it) of the frame that asked for the import."""
     frame: FrameType | None = sys._getframe(1)
     depth = 0
     while frame is not None:
-        if not _is_importlib(frame):  # warnings.warn does not count these
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith("importlib._bootstrap"):  # warnings.warn does not count these
             depth += 1
-            if not frame.f_globals.get("__name__", "").startswith("graphmend.hook"):
+            if not name.startswith(("graphmend.hook", "importlib")):
                 return depth
         frame = frame.f_back
     return 2
-
-
-def _is_importlib(frame: FrameType) -> bool:
-    name = frame.f_code.co_filename
-    return "importlib" in name and "_bootstrap" in name

@@ -30,11 +30,13 @@ def fresh_hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     monkeypatch.delenv("GRAPHMEND_DISABLE", raising=False)
     monkeypatch.delenv("GRAPHMEND_TRACE", raising=False)
     monkeypatch.setattr(finder, "_record", Record())
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     before = set(sys.modules)
     yield
     graphmend.uninstall()
     for name in set(sys.modules) - before:
-        if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
+        namespace = object.__getattribute__(sys.modules[name], "__dict__")  # wakes no lazy module
+        if (namespace.get("__file__") or "").startswith(str(tmp_path)):
             del sys.modules[name]
     importlib.invalidate_caches()
 
@@ -75,6 +77,7 @@ def python(
 ) -> subprocess.CompletedProcess[str]:
     """Run a Python process in `cwd`, with the fake mender importable as `mender`."""
     full = {**os.environ, "PYTHONPATH": str(HERE), **(env or {})}
+    full.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         [sys.executable, *map(str, args)],
         cwd=cwd,

@@ -39,7 +39,7 @@ def mend(text: str, filename: str, consulted: frozenset[Path] = frozenset()) -> 
             if not refused:
                 edits += _outline(text, top, site, len(edits))
     if edits:
-        start = _offset(text, 1 + _docstring_end(tree), 0)
+        start = _offset(text, 1 + _head_end(tree), 0)
         edits.insert(0, Edit(start, start, IMPORT, 1))
     edits.sort(key=lambda e: e.start)
     return Result(_apply(text, edits), tuple(findings), tuple(edits), consulted)
@@ -70,10 +70,15 @@ def _outline(text: str, top: ast.stmt, site: ast.stmt, number: int) -> list[Edit
     ]
 
 
-def _docstring_end(tree: ast.Module) -> int:
-    first = tree.body[0]
-    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return first.end_lineno if is_docstring else 0
+def _head_end(tree: ast.Module) -> int:
+    """The last line of the docstring and the imports that open the module."""
+    end = 0
+    for node in tree.body:
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_docstring and not isinstance(node, ast.Import | ast.ImportFrom):
+            break
+        end = node.end_lineno
+    return end
 
 
 def _offset(text: str, line: int, column: int) -> int:
