@@ -108,7 +108,7 @@ class Accesses:
     def _define(self, access: NodeAccess, node: Node, name: str, binding: Binding) -> None:
         walrus = binding.node if isinstance(binding.node, ast.NamedExpr) else None
         if walrus is not None:
-            definition = Definition(name, node, walrus.value, DefinitionKind.WALRUS)
+            definition = Definition(name, node, binding.value, DefinitionKind.WALRUS)
             certain = isinstance(node, Sentinel) or self._always_runs(walrus, node)
             (access.sure if certain else access.maybe).append(definition)
             return

@@ -25,7 +25,8 @@ def has_candidates(text: str) -> bool:
 
     Only code of functions is ever compiled. There it takes a branch, a check, a subscript
     (a mask, or a tensor as index), a formatted value or a call to break a graph; calls of the
-    base class's constructor do not. Text that does not parse is a candidate, so that its error is reported.
+    base class's constructor do not. Text that does not parse is a candidate, so that its
+    error is reported.
     """
     try:
         with warnings.catch_warnings():

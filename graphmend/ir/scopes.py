@@ -266,7 +266,7 @@ class _Builder:
         if not isinstance(node.target, ast.Name):
             work.append((node.target, scope))
         elif node.value is None and not node.simple:
-            work.append((node.target, scope))
+            self.name_scopes[node.target] = scope  # `(x): int` declares and binds nothing
         else:
             # `x: int` alone makes x a local of the scope although it binds nothing.
             self.target(node.target, scope, node, node.value)
@@ -279,10 +279,8 @@ class _Builder:
         if owner is scope:
             self.target(node.target, scope, node, node.value)
         else:
-            self.parents[node.target] = node
-            self.name_scopes[node.target] = owner
-            owner.names.setdefault(owner.mangle(node.target.id), []).append(node.target)
-            self.bind(owner, node.target.id, Binding(BindingKind.OTHER, node))
+            scope.names.setdefault(scope.mangle(node.target.id), []).append(node.target)
+            self.target(node.target, owner, node, None)
         return [(node.value, scope)]
 
     def import_(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> list[_Work]:
