@@ -1,8 +1,8 @@
-"""What mended code calls: statements that `torch.compile` runs after the graph instead of breaking it.
+"""What mended code calls: statements that run after the graph instead of breaking it.
 
-A mended program imports `deferred_check` and `deferred_effect` from here. Importing this package imports
-nothing of torch; the part that works inside TorchDynamo is loaded when the program itself first imports
-`torch._dynamo`.
+A mended program imports `deferred_check` and `deferred_effect` from here. Importing this package
+imports nothing of torch; the part that works inside TorchDynamo is loaded when the program itself
+first imports `torch._dynamo`.
 """
 
 from graphmend.runtime.install import install

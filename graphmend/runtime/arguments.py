@@ -1,8 +1,8 @@
 """The arguments of a deferred call, kept as they were at the call.
 
-Tensors are held by the graph, detached, with a copy beside them that is dropped again when nothing writes
-the tensor later. Containers are rebuilt from their items. Objects stay as they are, which is right as long
-as nothing writes them later.
+Tensors are held by the graph, detached, with a copy beside them that is dropped again when nothing
+writes the tensor later. Containers are rebuilt from their items. Objects stay as they are, which
+is right as long as nothing writes them later.
 """
 
 import dataclasses
@@ -15,6 +15,7 @@ from torch._dynamo import variables
 from torch._dynamo.utils import is_safe_constant
 from torch._dynamo.variables.lists import SizeVariable
 from torch._dynamo.variables.misc import StringFormatVariable
+from torch._dynamo.variables.tensor import SymNodeVariable
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from graphmend.runtime import graph_writes
@@ -45,7 +46,10 @@ Finish = Callable[[set[int]], Any]
 
 @dataclasses.dataclass
 class Arguments:
-    """All arguments of one deferred call. `values` are in the order of the call, the last ones by keyword."""
+    """All arguments of one deferred call.
+
+    `values` are in the order of the call, those for `keywords` last.
+    """
 
     values: list[Finish]
     keywords: tuple[str, ...]
@@ -89,7 +93,7 @@ class ArgumentReader:
         kind = type(variable)
         if kind is variables.TensorVariable:
             return self._tensor(variable, parameter)
-        if kind is variables.SymNodeVariable:
+        if kind is SymNodeVariable:
             if variable.python_type() is bool and variable.source is None:
                 raise NotDeferrable("an argument is a symbolic truth value")
             self._has_data = True

@@ -24,7 +24,7 @@ def emit_before_graph(region: Region, output: Any) -> None:
 
 
 def emit_before_writes(region: Region, codegen: Any) -> list[_Pending]:
-    """Emit the calls that run before Python writes are replayed, and evaluate the arguments of the rest."""
+    """Emit the calls that run before Python writes are replayed; set up the rest."""
     pending: list[_Pending] = []
     for record in region.records:
         if record.phase is Phase.BEFORE_WRITES:

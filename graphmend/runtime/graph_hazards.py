@@ -1,4 +1,4 @@
-"""Which operators of a traced graph may fail on their data. The list itself is `failing_operators.toml`."""
+"""Which operators of a traced graph may fail on their data, from `failing_operators.toml`."""
 
 import functools
 import importlib.resources
@@ -65,9 +65,9 @@ def subgraphs(node: fx.Node) -> list[fx.Graph]:
     found = []
     for argument in node.all_input_nodes:
         if argument.op == "get_attr" and owner is not None:
-            module = functools.reduce(
-                lambda part, key: getattr(part, key, None), str(argument.target).split("."), owner
-            )
+            module: Any = owner
+            for key in str(argument.target).split("."):
+                module = getattr(module, key, None)
             if isinstance(module, fx.GraphModule):
                 found.append(module.graph)
     return found
@@ -89,7 +89,7 @@ def _is_foreign(node: fx.Node) -> bool:
 
 
 def subgraphs_known(node: fx.Node) -> bool:
-    """Whether what a higher-order operator runs can be read (it has modules, and all were found)."""
+    """Whether all that a higher-order operator runs was found."""
     inner = [a for a in node.all_input_nodes if a.op == "get_attr"]
     return bool(inner) and len(subgraphs(node)) == len(inner)
 
@@ -132,7 +132,7 @@ def _in_range(node: fx.Node) -> bool:
         return _is_module_state(node)
     if name == "getitem" and isinstance(node.args[0], fx.Node):
         if operator_name(node.args[0]) in _names("safe_index", "second"):
-            return node.args[1] == 1
+            return bool(node.args[1] == 1)
         if operator_name(node.args[0]) in ("where", "nonzero"):
             return True
     if name == "where" and len(node.args) == 1:

@@ -1,8 +1,8 @@
 """Which tensors a traced graph writes in place after a given point.
 
-TorchDynamo runs every operator on fake tensors as it records it; an in-place write bumps their version
-counter, which views share. Storages identify what aliases what. The few operators that write without a
-bump are listed here.
+TorchDynamo runs every operator on fake tensors as it records it; an in-place write bumps their
+version counter, which views share. Storages identify what aliases what. The few operators that
+write without a bump are listed here.
 """
 
 import dataclasses
@@ -15,7 +15,8 @@ from torch import fx
 
 from graphmend.runtime.graph_hazards import operator_name, subgraphs
 
-# Operators whose fake run leaves the version of what they write alone, with the operands they write.
+# Operators whose fake run leaves the version of what they write alone, with the operands they
+# write.
 _SILENT_WRITERS = {
     "batch_norm": (1, 2, 3, 4),
     "instance_norm": (1, 2, 3, 4),
@@ -32,7 +33,7 @@ def example_of(node: fx.Node) -> torch.Tensor | None:
 
 def storage_of(tensor: torch.Tensor) -> int:
     """An identity of the storage behind a fake tensor; shared by everything that aliases it."""
-    return tensor.untyped_storage()._cdata
+    return int(tensor.untyped_storage()._cdata)
 
 
 def nodes_after(graph: fx.Graph, position: fx.Node | None) -> Iterator[fx.Node]:
@@ -50,7 +51,7 @@ def last_operator(graph: fx.Graph) -> fx.Node | None:
 
 @dataclasses.dataclass(frozen=True)
 class Versions:
-    """The versions, at one point of the trace, of the inputs of the graph and of some more tensors."""
+    """The versions, at one point of the trace, of the graph's inputs and of some more tensors."""
 
     known: tuple[tuple[torch.Tensor, int], ...]
 

@@ -1,7 +1,8 @@
-"""What surrounds a call in the traced program: try statements, with statements, protocols that catch.
+"""What surrounds a call in the traced program: try, with, protocols that catch.
 
-Read from the exception tables of the traced frames. The handlers of an instruction are followed from the
-innermost outwards; in front of each stands `PUSH_EXC_INFO`, then `WITH_EXCEPT_START` for a with statement.
+Read from the exception tables of the traced frames. The handlers of an instruction are followed
+from the innermost outwards; in front of each stands `PUSH_EXC_INFO`, then `WITH_EXCEPT_START` for
+a with statement.
 """
 
 import dataclasses
@@ -10,7 +11,8 @@ from typing import Any
 
 from torch._dynamo.variables import ctx_manager
 
-# Context managers of torch that neither swallow exceptions nor change what a print or a record does.
+# Context managers of torch that neither swallow exceptions nor change what a print or a record
+# does.
 _HARMLESS = (
     ctx_manager.GradModeVariable,
     ctx_manager.InferenceModeVariable,
@@ -65,7 +67,7 @@ def frames_of(tx: Any) -> list[Any]:
 
 
 def surroundings(tx: Any) -> Surroundings:
-    """Classify every handler around the current instruction of `tx` and of the frames that called it."""
+    """Classify the handlers around the current instruction of `tx` and of its callers."""
     worst = Around.NOTHING
     finals: list[tuple[Any, Any]] = []
     for frame in frames_of(tx):

@@ -1,7 +1,7 @@
 """Every private part of TorchDynamo that deferral patches or reads, in one place, with its probe.
 
-The patches go in when torch._dynamo is imported. The probes run once, inside the first real compile that
-meets a deferred call; when one fails, deferred calls run in place in this process.
+The patches go in when torch._dynamo is imported. The probes run once, inside the first real
+compile that meets a deferred call; when one fails, deferred calls run in place in this process.
 """
 
 import contextlib
@@ -133,11 +133,14 @@ _call_user_compiler = output_graph.OutputGraph.call_user_compiler
 
 def patch() -> None:
     """Put the patches in. Raises when this torch does not have what they replace."""
-    misc.DebuggingVariable.is_reorderable_logging_function = staticmethod(_is_deferred)  # type: ignore[method-assign,assignment]
-    misc.DebuggingVariable.call_function = _deferring_call_function  # type: ignore[method-assign]
-    output_graph.OutputGraph.compile_subgraph = _planning_compile_subgraph  # type: ignore[method-assign]
-    output_graph.OutputGraph.codegen_suffix = _emitting_codegen_suffix  # type: ignore[method-assign]
-    output_graph.OutputGraph.call_user_compiler = _recovering_call_user_compiler  # type: ignore[method-assign]
+    for owner, name, replacement in (
+        (misc.DebuggingVariable, "is_reorderable_logging_function", staticmethod(_is_deferred)),
+        (misc.DebuggingVariable, "call_function", _deferring_call_function),
+        (output_graph.OutputGraph, "compile_subgraph", _planning_compile_subgraph),
+        (output_graph.OutputGraph, "codegen_suffix", _emitting_codegen_suffix),
+        (output_graph.OutputGraph, "call_user_compiler", _recovering_call_user_compiler),
+    ):
+        setattr(owner, name, replacement)
     marks.on_marked(skip_code)
 
 

@@ -12,7 +12,7 @@ _ATTRIBUTE = "__graphmend_deferred__"
 
 
 class Kind(enum.Enum):
-    """What a deferred statement does: a check may raise and guards what follows, an effect reports."""
+    """A check may raise and guards what follows; an effect only reports."""
 
     CHECK = "check"
     EFFECT = "effect"
@@ -22,7 +22,8 @@ class Kind(enum.Enum):
 class Mark:
     """The kind of a deferred function, tied to its code.
 
-    `functools.wraps` copies attributes onto wrappers; a wrapper has other code and so is not deferred.
+    `functools.wraps` copies attributes onto wrappers; a wrapper has other code and so is not
+    deferred.
     """
 
     kind: Kind
@@ -43,7 +44,7 @@ def on_marked(listener: Callable[[types.CodeType], None]) -> None:
 
 
 def mark_of(value: object) -> Mark | None:
-    """The mark of a deferred function; None for everything else, wrappers of a deferred function included."""
+    """The mark of a deferred function; None for everything else, wrappers of one included."""
     if not isinstance(value, types.FunctionType):
         return None
     mark = value.__dict__.get(_ATTRIBUTE)
@@ -65,9 +66,10 @@ def _mark(function: F, kind: Kind) -> F:
 def deferred_check(function: F) -> F:
     """Mark a module-level function that may raise: the guard of a mended site.
 
-    Called eagerly it is a plain call. Under `torch.compile` the call is recorded and runs after the graph,
-    in program order; where that could be told from running in place, it runs in place and the graph breaks.
-    Values that decide whether it raises come first among its parameters. Returns the function itself.
+    Called eagerly it is a plain call. Under `torch.compile` the call is recorded and runs after
+    the graph, in program order; where that could be told from running in place, it runs in place
+    and the graph breaks. Values that decide whether it raises come first among its parameters.
+    Returns the function itself.
     """
     return _mark(function, Kind.CHECK)
 

@@ -16,7 +16,7 @@ def place_of(tx: Any) -> tuple[Frame, ...]:
 
 
 def is_resumed(tx: Any) -> bool:
-    """Whether the outermost frame is a rest of a function that TorchDynamo made after a graph break."""
+    """Whether the frame is the rest of a function, made by TorchDynamo after a graph break."""
     return tx.f_code in ContinueExecutionCache.generated_code_metadata
 
 

@@ -1,6 +1,7 @@
 """Decides, when a region is complete, when each deferred call runs and what it needs.
 
-Where no place after the graph is right for a call, the analysis starts over with that call in place.
+Where no place after the graph is right for a call, the analysis starts over with that call in
+place.
 """
 
 import functools
@@ -114,7 +115,7 @@ class _Planner:
         return _LATE
 
     def _require_nothing_after(self, record: Record, inputs: list[fx.Node]) -> None:
-        """A finally block around a check runs before its exception leaves, so its writes survive."""
+        """A finally block runs before the exception of a check leaves, so its writes survive."""
         if inputs or not python_writes.same(record.writes, self._final_writes):
             raise NotDeferrable("something is written after a check inside try/finally")
         index = self._region.records.index(record)

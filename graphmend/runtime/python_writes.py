@@ -1,6 +1,7 @@
 """Which Python objects that existed before the traced region it has written so far.
 
-TorchDynamo replays these writes after the graph. Two snapshots that differ have a write between them.
+TorchDynamo replays these writes after the graph. Two snapshots that differ have a write between
+them.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Reports that stand before an operator that failed: they must appear before its exception.
 
-The compiled graph does not say how far it came. So the operators are run once more, one by one, on copies
-of the inputs, until one fails; the reports in front of it are made on the way.
+The compiled graph does not say how far it came. So the operators are run once more, one by one, on
+copies of the inputs, until one fails; the reports in front of it are made on the way.
 """
 
 import functools

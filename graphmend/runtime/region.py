@@ -84,9 +84,9 @@ def region_of(output: Any) -> Region:
 
 
 def in_place_sites(tx: Any) -> dict[SiteKey | None, str]:
-    """Calls that must run in place in this compile, with the reasons; kept when the analysis restarts.
+    """Calls that must run in place in this compile, with the reasons.
 
-    The key None stands for all of them.
+    It lasts when the analysis starts over. The key None stands for all calls.
     """
     sites: dict[SiteKey | None, str] = tx.speculation_log.__dict__.setdefault(_IN_PLACE, {})
     return sites

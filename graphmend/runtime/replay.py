@@ -1,8 +1,9 @@
 """What the compiled code calls: deferred functions, in frames that show the site they stand for.
 
-A deferred function runs after the graph, called by code that TorchDynamo generated for the outermost frame.
-Records, warnings and tracebacks look at the frames below them, so each inlined frame between the outermost
-one and the site is replaced by a small frame with its file, name, line and globals.
+A deferred function runs after the graph, called by code that TorchDynamo generated for the
+outermost frame. Records, warnings and tracebacks look at the frames below them, so each inlined
+frame between the outermost one and the site is replaced by a small frame with its file, name, line
+and globals.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ Frame = tuple[str, str, str, int, str]
 Modes = tuple[tuple[str, ...], ...]
 """Torch modes active at the site: ("grad", "1"), ("autocast", device, "1", dtype), ..."""
 
-_NOTE = "graphmend: this check ran at the end of the compiled region, after the operations that follow it."
+_NOTE = "graphmend: this check ran at the end of the compiled region, after what follows it there."
 
 _entries: dict[tuple[object, ...], Callable[..., None]] = {}
 
@@ -31,9 +32,10 @@ def entry(
 ) -> Callable[..., None]:
     """The callable that runs `function` as if called from the innermost of `frames`.
 
-    `frames` are the inlined frames, outermost first. With `runner` the call goes through a frame of that
-    place, which restores what a failing check must not leave behind (the first 2 * `restores` arguments are
-    tensors and their copies) and sets `modes`. Without it nothing stands between the caller and `frames`.
+    `frames` are the inlined frames, outermost first. With `runner` the call goes through a frame
+    of that place, which restores what a failing check must not leave behind (the first 2 *
+    `restores` arguments are tensors and their copies) and sets `modes`. Without it nothing stands
+    between the caller and `frames`.
     """
     key = (function, frames, runner, restores, modes)
     found = _entries.get(key)

@@ -13,9 +13,10 @@ FAILED = "failed"
 class DeferralStatus:
     """State of deferral in this process.
 
-    `state` is "waiting" (torch._dynamo is not imported yet), "installed", "verified" (checked inside a real
-    compile) or "failed" (deferred functions run in place and break the graph). `reason` says why it failed.
-    `refused` maps (file, line) of a call that ran in place to the reason.
+    `state` is "waiting" (torch._dynamo is not imported yet), "installed", "verified" (checked
+    inside a real compile) or "failed" (deferred functions run in place and break the graph).
+    `reason` says why it failed. `refused` maps (file, line) of a call that ran in place to the
+    reason.
     """
 
     state: str

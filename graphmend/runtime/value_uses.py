@@ -1,7 +1,8 @@
 """Whether a deferred function can tell a detached value from the value itself.
 
 A deferred tensor carries no gradient history, and the text of a whole tensor shows that history
-(`grad_fn=...`). A function that only formats a 0-d tensor, compares it or takes numbers from it cannot tell.
+(`grad_fn=...`). A function that only formats a 0-d tensor, compares it or takes numbers from it
+cannot tell.
 """
 
 import dis
