@@ -292,7 +292,7 @@ class Kinds:
                 if not isinstance(child, ast.expr_context | ast.operator | ast.cmpop):
                     self._loose[child] = node
 
-    def _clause(self, name: ast.Name, module: Module) -> ast.comprehension | None:
+    def clause(self, name: ast.Name, module: Module) -> ast.comprehension | None:
         """The clause of a comprehension around `name` that binds it."""
         inner: ast.AST = name
         node = self.parent(name, module)
@@ -316,7 +316,7 @@ class Kinds:
             return STATIC
         if function is None:
             return UNKNOWN
-        clause = self._clause(name, function.module)
+        clause = self.clause(name, function.module)
         if clause is not None:
             each = self.evaluate(clause.iter, function, stmt).of_element()
             return algebra.part_of(clause.target, name.id, each)

@@ -22,7 +22,7 @@ from graphmend.analyses.kind import (
 from graphmend.analyses.operators import facts, module_facts
 from graphmend.ir.definitions import Value
 from graphmend.ir.module import ClassInfo, Function, Module
-from graphmend.ir.symbols import receiver
+from graphmend.ir.symbols import attribute_stores, receiver
 
 if TYPE_CHECKING:
     from graphmend.analyses.kinds import Kinds
@@ -101,10 +101,7 @@ def _member(kinds: Kinds, info: ClassInfo, name: str) -> Kind:
         return STATIC
     found: list[Kind] = []
     for base in kinds.project.hierarchy.ancestors(info):
-        assert base.module.classes  # attributes are collected when the classes are asked for
-        found += [
-            _assigned(kinds, site, name, value) for site, value in base.attributes.get(name, ())
-        ]
+        found += [_assigned(kinds, site, name, value) for site, value in stores(base, name)]
         found += [TENSOR for registered in registered_names(base) if registered == name]
         if name in base.methods and not found:
             return _method_attribute(kinds, base.methods[name])
@@ -116,10 +113,14 @@ def _member(kinds: Kinds, info: ClassInfo, name: str) -> Kind:
 
 
 def _method_attribute(kinds: Kinds, method: Function) -> Kind:
+    return kinds.returns(method) if _is_property(method) else UNKNOWN
+
+
+def _is_property(method: Function) -> bool:
     names = {
         d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "") for d in method.decorators
     }
-    return kinds.returns(method) if names & _PROPERTIES else UNKNOWN
+    return bool(names & _PROPERTIES)
 
 
 def _assigned(kinds: Kinds, site: Function, name: str, value: ast.expr | None) -> Kind:
@@ -144,6 +145,12 @@ def _class_level(kinds: Kinds, info: ClassInfo, name: str) -> Iterator[Kind]:
         elif isinstance(statement, ast.Assign):
             if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
                 yield _at_top(kinds, statement.value, info.module)
+
+
+def stores(info: ClassInfo, name: str) -> list[tuple[Function, ast.expr | None]]:
+    """The assignments to `self.name` in the methods of the class, each with its value."""
+    # Attributes are collected when the module's classes are asked for.
+    return info.attributes.get(name, []) if info.module.classes else []
 
 
 def registered_names(info: ClassInfo) -> list[str]:
@@ -248,3 +255,55 @@ def _made_at_top(kinds: Kinds, node: ast.Call, module: Module) -> Kind:
             else UNKNOWN
         )
     return calls.made(name, node, lambda part: _at_top(kinds, part, module))
+
+
+# -- what an attribute load may do ---------------------------------------------------------
+
+
+def tensor_attribute(name: str) -> bool:
+    """Whether every tensor has an attribute or method of this name."""
+    return facts(name) is not None
+
+
+def property_of(kinds: Kinds, info: ClassInfo, name: str) -> Function | None:
+    """The getter that loading `self.name` runs, if the name is a property."""
+    for base in kinds.project.hierarchy.ancestors(info):
+        method = base.methods.get(name)
+        if method is not None:
+            return method if _is_property(method) else None
+    return None
+
+
+def surely_set(kinds: Kinds, info: ClassInfo, name: str) -> bool:
+    """Whether every instance has the attribute: a method, a class attribute, set by `__init__`."""
+    if name == "training" and kinds.project.class_is_module(info):
+        return True
+    for base in kinds.project.hierarchy.ancestors(info):
+        made = base.methods.get("__init__")
+        if name in base.methods or made is not None and _sets(made, base, name):
+            return True
+        if any(value is not None for value in base.assigns.get(name, ())):
+            return True
+    return False
+
+
+def _sets(made: Function, info: ClassInfo, name: str) -> bool:
+    """Whether `__init__` sets the attribute unconditionally, at the top of its body."""
+    if isinstance(made.node, ast.Lambda):
+        return False
+    own = receiver(made)
+    for statement in made.node.body:
+        for target, _ in attribute_stores(statement):
+            if target.attr == name and isinstance(target.value, ast.Name):
+                if target.value.id == own and not isinstance(statement, ast.Delete):
+                    return True
+        if isinstance(statement, ast.Expr) and _registers(statement.value, name):
+            return True
+    return False
+
+
+def _registers(node: ast.expr, name: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=register), args=[ast.Constant(value=found), *_]):
+            return register in _REGISTERS and found == name
+    return False

@@ -1,0 +1,331 @@
+"""Whose memory a value may share: arguments, attributes, globals, or something made here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from graphmend.analyses import algebra, calls
+from graphmend.analyses.kind import Tag
+from graphmend.analyses.kinds import Kinds
+from graphmend.analyses.operators import module_facts
+from graphmend.analyses.parameters import default_of, passed_to
+from graphmend.ir.bindings import own_nodes
+from graphmend.ir.module import ClassInfo, Function
+from graphmend.ir.symbols import receiver
+
+if TYPE_CHECKING:
+    from graphmend.ir.dataflow import Definition
+
+
+class Owner(StrEnum):
+    """Where shared memory comes from."""
+
+    ARGUMENT = "argument"
+    ATTRIBUTE = "attribute"
+    GLOBAL = "global"
+    CLOSURE = "closure"
+    FRESH = "fresh"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One origin of memory: an argument by name, `self.x`, a global, or the place it is made."""
+
+    owner: Owner
+    name: str
+
+    @property
+    def outside(self) -> bool:
+        """Whether code outside the function can see the memory."""
+        return self.owner is not Owner.FRESH
+
+
+Roots = frozenset[Root]
+NOWHERE: Roots = frozenset()
+ANYWHERE: Roots = frozenset({Root(Owner.UNKNOWN, "?")})
+
+_HANDS_ON = frozenset(
+    "list tuple set frozenset zip enumerate reversed iter sorted filter map next max min sum dict"
+    " getattr super vars abs round".split()
+)
+_HANDS_OUT = frozenset(
+    {"get", "pop", "items", "values", "popitem", "setdefault", "copy", "popleft"}
+)
+_ADDERS = frozenset({"append", "extend", "insert", "add", "appendleft", "update", "setdefault"})
+_IMMUTABLE = frozenset({Tag.STATIC, Tag.SCALAR, Tag.LOGGER})
+
+
+class RootFinder:
+    """Roots of expressions of one project, memoised."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._known: dict[tuple[ast.expr, Function, ast.stmt | None], Roots] = {}
+        self._names: dict[tuple[str, Function], Roots] = {}
+        self._returned: dict[Function, Roots] = {}
+        self._open: set[object] = set()
+
+    def of(self, expr: ast.expr, function: Function, stmt: ast.stmt | None = None) -> Roots:
+        """The memory that the value of `expr` may share, or may hold references to."""
+        key = (expr, function, stmt)
+        if key in self._known:
+            return self._known[key]
+        if key in self._open:
+            return NOWHERE
+        self._open.add(key)
+        kind = self._kinds.of(expr, function, stmt)
+        found = NOWHERE if kind.tag in _IMMUTABLE else self._find(expr, function, stmt)
+        self._open.discard(key)
+        if not self._open:
+            self._known[key] = found
+        return found
+
+    def of_name(self, name: str, function: Function) -> Roots:
+        """The roots of every value the local `name` may have anywhere in the function."""
+        key = (name, function)
+        if key not in self._names:
+            node = ast.Name(name, ast.Load())
+            stores = {self._bound(d, function) for d in self._definitions(name, function)}
+            found = NOWHERE.union(*stores) if stores else self._free(node, function)
+            self._names[key] = found
+        return self._names[key]
+
+    def returned(self, function: Function) -> Roots:
+        """The roots of what a call returns, in the function's own terms."""
+        if function in self._returned:
+            return self._returned[function]
+        if function in self._open:
+            return NOWHERE
+        self._open.add(function)
+        values: list[ast.expr]
+        if isinstance(function.node, ast.Lambda):
+            values = [function.node.body]
+        else:
+            nodes = own_nodes(function.node.body)
+            kinds = (ast.Return, ast.Yield, ast.YieldFrom)
+            values = [n.value for n in nodes if isinstance(n, kinds) and n.value is not None]
+        found = NOWHERE.union(*(self.of(value, function) for value in values))
+        self._open.discard(function)
+        if not self._open:
+            self._returned[function] = found
+        return found
+
+    # -- expressions -----------------------------------------------------------------------
+
+    def _find(self, expr: ast.expr, function: Function, stmt: ast.stmt | None) -> Roots:
+        def again(parts: Iterable[ast.expr]) -> Roots:
+            return NOWHERE.union(*(self.of(part, function, stmt) for part in parts))
+
+        match expr:
+            case ast.Name():
+                return self._name(expr, function, stmt)
+            case ast.Attribute():
+                return self._attribute(expr, function, stmt)
+            case ast.Subscript(value=value, slice=index):
+                kind = self._kinds.of(index, function, stmt)
+                copied = kind.tag is Tag.TENSOR and self._is_tensor(value, function, stmt)
+                return _made(expr) if copied else again([value])
+            case ast.Call():
+                return self._call(expr, function, stmt)
+            case ast.BinOp(left=left, right=right):
+                known = self._kinds.of(expr, function, stmt).tag in (Tag.TENSOR, Tag.NUMPY)
+                return _made(expr) if known else again([left, right]) | _made(expr)
+            case ast.BoolOp(values=parts):
+                return again(parts)
+            case ast.IfExp(body=body, orelse=orelse):
+                return again([body, orelse])
+            case ast.NamedExpr(value=value) | ast.Starred(value=value):
+                return again([value])
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+                return again(parts) | _made(expr)
+            case ast.Dict(values=parts):
+                return again(parts) | _made(expr)
+            case ast.ListComp(elt=elt) | ast.SetComp(elt=elt) | ast.GeneratorExp(elt=elt):
+                return again([elt]) | _made(expr)
+            case ast.DictComp(value=value):
+                return again([value]) | _made(expr)
+            case ast.Await() | ast.Yield() | ast.YieldFrom():
+                return ANYWHERE
+        return _made(expr)
+
+    def _is_tensor(self, expr: ast.expr, function: Function, stmt: ast.stmt | None) -> bool:
+        return self._kinds.of(expr, function, stmt).tag is Tag.TENSOR
+
+    def _attribute(self, expr: ast.Attribute, function: Function, stmt: ast.stmt | None) -> Roots:
+        name = function.module.qualified(expr, function)
+        if name is not None:
+            return frozenset({Root(Owner.GLOBAL, name)})
+        base = self.of(expr.value, function, stmt)
+        if self._is_tensor(expr.value, function, stmt):
+            return base
+        return base | {Root(Owner.ATTRIBUTE, ast.unparse(expr))}
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _name(self, name: ast.Name, function: Function, stmt: ast.stmt | None) -> Roots:
+        clause = self._kinds.clause(name, function.module)
+        if clause is not None:
+            return self.of(clause.iter, function, stmt)
+        if not function.is_local(name.id):
+            return self._free(name, function)
+        if isinstance(function.node, ast.Lambda):
+            return frozenset({Root(Owner.ARGUMENT, name.id)})
+        where = stmt or function.module.statement_of(name)
+        found = function.flow.definitions_reaching(where, name.id)
+        roots = NOWHERE.union(*(self._bound(d, function) for d in found))
+        return roots | self._added(name.id, function)
+
+    def _free(self, name: ast.Name, function: Function) -> Roots:
+        outer = function.outer
+        while outer is not None:
+            if outer.is_local(name.id):
+                return frozenset({Root(Owner.CLOSURE, name.id)})
+            outer = outer.outer
+        return frozenset({Root(Owner.GLOBAL, name.id)})
+
+    def _definitions(self, name: str, function: Function) -> Iterator[Definition]:
+        seen = set()
+        for statement in function.statements:
+            for found in function.flow.definitions_reaching(statement, name):
+                if found not in seen and function.is_local(name):
+                    seen.add(found)
+                    yield found
+
+    def _bound(self, definition: Definition, function: Function) -> Roots:
+        if definition.kind == "parameter":
+            return frozenset({Root(Owner.ARGUMENT, definition.name)})
+        stmt, name = definition.stmt, definition.name
+        if definition.value is not None:
+            return self.of(definition.value, function)
+        match stmt:
+            case ast.Assign(value=value):
+                return self.of(value, function)
+            case ast.For(target=target, iter=iterated) if algebra.binds(target, name):
+                return self.of(iterated, function)
+            case ast.AugAssign(value=value):
+                key = (stmt, name)
+                if key in self._open:
+                    return NOWHERE
+                self._open.add(key)
+                before = function.flow.definitions_reaching(stmt, name)
+                found = NOWHERE.union(*(self._bound(d, function) for d in before))
+                self._open.discard(key)
+                return found | self.of(value, function)
+            case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+                return NOWHERE
+        return ANYWHERE
+
+    def _added(self, name: str, function: Function) -> Roots:
+        """What the function puts into the container `name`."""
+        key = ("added", name, function)
+        if key in self._open:
+            return NOWHERE
+        self._open.add(key)
+        found = NOWHERE
+        for node in own_nodes(function.node.body):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=adder)):
+                    if owner == name and adder in _ADDERS:
+                        found = found.union(*(self.of(a, function) for a in node.args))
+                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value):
+                    if owner == name and not self._is_tensor(value, function, None):
+                        found |= self.of(value, function)
+        self._open.discard(key)
+        return found
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call, function: Function, stmt: ast.stmt | None) -> Roots:
+        every = [*node.args, *(k.value for k in node.keywords)]
+        if isinstance(node.func, ast.Attribute) and self._is_object(node.func, function):
+            every.append(node.func.value)
+        ran = calls.operator(self._kinds, node, function, stmt)
+        if ran is not None:
+            found, given = ran
+            shared = [a for p, a in given.items() if _position(found.params, p) in found.aliases]
+            return _made(node).union(*(self.of(a, function, stmt) for a in shared))
+        name = function.module.qualified(node.func, function) or ""
+        if name.startswith("builtins."):
+            handed = name.removeprefix("builtins.") in _HANDS_ON
+            return self._all(every, function, stmt) | _made(node) if handed else _made(node)
+        reached = self._kinds.project.callee(node, function)
+        if isinstance(reached, Function):
+            return self.at_call(self.returned(reached), reached, node, function, stmt) | _made(node)
+        if isinstance(reached, ClassInfo):
+            return self._all(every, function, stmt) | _made(node)
+        layer = self._kinds.of(node.func, function, stmt)
+        known = module_facts(layer.name) if layer.name is not None else None
+        if known is not None and known.returns != "unknown":
+            handed_back = node.args[:1] if known.aliases else []
+            return self._all(handed_back, function, stmt) | _made(node)
+        if name.startswith(("torch.", "math.", "numpy.", "logging.")):
+            return self._all(every, function, stmt) | _made(node)
+        return self._all(every, function, stmt) | ANYWHERE
+
+    def _is_object(self, func: ast.Attribute, function: Function) -> bool:
+        return function.module.qualified(func, function) is None
+
+    def _all(self, parts: list[ast.expr], function: Function, stmt: ast.stmt | None) -> Roots:
+        return NOWHERE.union(*(self.of(part, function, stmt) for part in parts))
+
+    def at_call(
+        self,
+        roots: Iterable[Root],
+        callee: Function,
+        call: ast.Call,
+        function: Function,
+        stmt: ast.stmt | None,
+    ) -> Roots:
+        """Roots in the callee's terms, said in those of the caller."""
+        found = NOWHERE
+        own = receiver(callee)
+        for root in roots:
+            head, _, rest = root.name.partition(".")
+            if root.owner is Owner.FRESH:
+                continue
+            if root.owner in (Owner.GLOBAL, Owner.UNKNOWN):
+                found |= {root}
+            elif root.owner is Owner.CLOSURE:
+                mine = callee.outer is function
+                found |= self.of_name(root.name, function) if mine else {root}
+            elif head == own:
+                found |= self._of_receiver(call, rest, function, stmt)
+            else:
+                argument = passed_to(call, head, callee)
+                if argument is not None:
+                    found |= self.of(argument, function, stmt)
+                elif default_of(callee, head) is None:
+                    found |= ANYWHERE
+        return found
+
+    def _of_receiver(
+        self, call: ast.Call, attribute: str, function: Function, stmt: ast.stmt | None
+    ) -> Roots:
+        """The memory that `self`, or `self.attribute`, of the callee is for the caller."""
+        if not isinstance(call.func, ast.Attribute):
+            owner = ast.unparse(call.func)
+        elif isinstance(call.func.value, ast.Call):  # super().method(..)
+            owner = receiver(function) or "self"
+        else:
+            owner = ast.unparse(call.func.value)
+            # Calling `self.layer(x)` runs its forward: the receiver is the layer itself.
+            kind = self._kinds.of(call.func, function, stmt)
+            owner = ast.unparse(call.func) if kind.tag is Tag.MODULE else owner
+        path = f"{owner}.{attribute}" if attribute else owner
+        return frozenset({Root(Owner.ATTRIBUTE, path)})
+
+
+def _position(params: tuple[str, ...], name: str) -> int:
+    if name.startswith("#"):
+        return int(name[1:])
+    return params.index(name) if name in params else -1
+
+
+def _made(node: ast.expr) -> Roots:
+    where = f"{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}"
+    return frozenset({Root(Owner.FRESH, where)})
