@@ -10,6 +10,8 @@ from dataclasses import dataclass
 _TEST_PARTS = frozenset({"test", "tests", "conftest"})
 _TEST_LEAF = re.compile(r"test_.*|.*_test")
 _OWN = "graphmend"
+# Modules that are loaded by path may have names that no import statement can spell.
+_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ def cover(packages: Iterable[str], options: Options) -> Cover:
         raise TypeError(f"packages is a list of names: [{packages!r}], not {packages!r}")
     names = tuple(dict.fromkeys(packages))
     for name in names:
-        if not isinstance(name, str) or not all(p.isidentifier() for p in name.split(".")):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(f"not the dotted name of a package or module: {name!r}")
         if _is_under(name, _OWN):
             raise ValueError("graphmend does not mend itself")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import io
 import os
 import pkgutil
@@ -48,10 +49,8 @@ def run_program(
 def _run_script(target: str, args: Sequence[str], unsafe: bool) -> int:
     path = os.path.abspath(target)
     sys.argv[:] = [target, *args]
-    finder.install([_MAIN], unsafe=unsafe)
-    if pkgutil.get_importer(path) is not None or path.endswith(".pyc"):
-        # A folder or archive with a __main__.py, or compiled code.
-        return _exit_status(lambda: runpy.run_path(target, run_name=_MAIN))
+    if pkgutil.get_importer(path) is not None:
+        return _run_folder(path, unsafe)
     try:
         with io.open_code(path) as stream:
             data = stream.read()
@@ -64,33 +63,44 @@ def _run_script(target: str, args: Sequence[str], unsafe: bool) -> int:
     main = _new_main(path, loader, None)
 
     def body() -> None:
-        exec(_code(loader, _MAIN, lambda: compile(data, path, "exec", dont_inherit=True)), main)
+        original = functools.partial(compile, data, path, "exec", dont_inherit=True)
+        exec(_code(loader, _MAIN, original, unsafe), main)
 
     return _exit_status(body)
+
+
+def _run_folder(path: str, unsafe: bool) -> int:
+    """Run the `__main__.py` in a folder or archive, which becomes the first place for imports."""
+    if sys.flags.safe_path:
+        sys.path.insert(0, path)
+    _first_on_path(path)
+    del sys.modules[_MAIN]  # or it would be taken for the module that is looked for
+    return _exit_status(lambda: _run_found(_MAIN, unsafe, rename=False))
 
 
 def _run_module(target: str, args: Sequence[str], unsafe: bool) -> int:
     sys.argv[:] = ["-m", *args]
     _first_on_path(os.getcwd())
 
-    def body() -> None:
-        # Resolves packages to their __main__ and words its errors as `python -m` does.
-        name, spec, original = runpy._get_module_details(target, _CannotStart)  # type: ignore[attr-defined]
-        finder.install([name], unsafe=unsafe)
-        code = original
-        if isinstance(spec.loader, SourceFileLoader):
-            code = _code(spec.loader, name, lambda: original)
+    return _exit_status(lambda: _run_found(target, unsafe, rename=True))
+
+
+def _run_found(target: str, unsafe: bool, *, rename: bool) -> None:
+    # Resolves packages to their __main__ and words its errors as `python -m` does.
+    name, spec, original = runpy._get_module_details(target, _CannotStart)  # type: ignore[attr-defined]
+    code = original
+    if isinstance(spec.loader, SourceFileLoader):
+        code = _code(spec.loader, name, lambda: original, unsafe)
+    if rename:
         sys.argv[0] = spec.origin
-        exec(code, _new_main(spec.origin, spec.loader, spec))
-
-    try:
-        return _exit_status(body)
-    except _CannotStart as error:
-        print(f"{sys.executable}: {error}", file=sys.stderr)
-        return 1
+    exec(code, _new_main(spec.origin, spec.loader, spec))
 
 
-def _code(loader: SourceFileLoader, name: str, original: Callable[[], CodeType]) -> CodeType:
+def _code(
+    loader: SourceFileLoader, name: str, original: Callable[[], CodeType], unsafe: bool
+) -> CodeType:
+    """The code of the program's own file, mended where it can be."""
+    finder.install([name], unsafe=unsafe)
     code, failure = finder.attempt(loader, name)
     if code is None:
         code = original()
@@ -123,8 +133,11 @@ def _first_on_path(folder: str) -> None:
 def _exit_status(body: Callable[[], object]) -> int:
     try:
         body()
-    except (SystemExit, _CannotStart):
+    except SystemExit:
         raise
+    except _CannotStart as error:
+        print(f"{sys.executable}: {error}", file=sys.stderr)
+        return 1
     except BaseException as error:
         traceback = _without_own_frames(error.__traceback__)
         sys.excepthook(type(error), error.with_traceback(traceback), traceback)

@@ -70,10 +70,10 @@ def test_relative_imports_and_namespace_packages(write: Write, fake_mender: Mend
 
 
 def test_modules_loaded_from_a_file_location(write: Write, fake_mender: Mender) -> None:
-    folder = write({"downloads/abc/model.py": SITE})
-    graphmend.install(["dynamic_modules"])
-    name = "dynamic_modules.abc.model"
-    spec = importlib.util.spec_from_file_location(name, folder / "downloads/abc/model.py")
+    folder = write({"downloads/1ab/model.py": SITE})
+    graphmend.install(["dynamic_modules.my-repo"])
+    name = "dynamic_modules.my-repo.1ab.model"
+    spec = importlib.util.spec_from_file_location(name, folder / "downloads/1ab/model.py")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert is_mended(module)
