@@ -128,9 +128,13 @@ def _foreign_stream(call: ast.Call, function: Function, facts: Facts) -> str | N
             _is_false(keyword.value)
             or facts.module.qualified(keyword.value, function) in _STANDARD_STREAMS
         ):
-            return f"it prints into `{ast.unparse(keyword.value)}`, which may be read before the end"
+            return (
+                f"it prints into `{ast.unparse(keyword.value)}`, which may be read before the end"
+            )
         if keyword.arg is None:
-            return "keyword arguments are unpacked; they may name a stream that is read before the end"
+            return (
+                "keyword arguments are unpacked; they may name a stream that is read before the end"
+            )
     return None
 
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from graphmend.analyses.kind import Tag
-from graphmend.analyses.operators import facts as operator_facts
 from graphmend.detect.site import BOUND, BRANCH, DYNAMIC_SHAPE, LOOP, SCALAR, Rule, Site
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
@@ -71,9 +70,7 @@ def _tested(
     return next((t for t in tests if facts.kinds.truth_reads_data(t, function, statement)), None)
 
 
-def _scalar(
-    node: ast.AST, statement: ast.stmt, function: Function, facts: Facts
-) -> Site | None:
+def _scalar(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
     if isinstance(node, ast.Call) and facts.kinds.is_scalar_read(node, function, statement):
         text = f"tensor read back into Python: `{ast.unparse(node)}`"
         return Site(SCALAR, function, node, statement, text, _NO_LIFTING)
@@ -93,13 +90,9 @@ def _scalar(
     return None
 
 
-def _shape(
-    node: ast.AST, statement: ast.stmt, function: Function, facts: Facts
-) -> Site | None:
+def _shape(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
     if isinstance(node, ast.Call):
-        name = facts.kinds.operator(node, function, statement)
-        known = None if name is None else operator_facts(name)
-        if known is not None and known.dynamic_shape and not _sized(node, name):
+        if facts.kinds.has_data_shape(node, function, statement):
             text = f"operator whose output shape depends on data: `{ast.unparse(node.func)}`"
             return Site(DYNAMIC_SHAPE, function, node, statement, text, _NO_MASKING)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -107,10 +100,3 @@ def _shape(
             text = f"boolean-mask index: `{ast.unparse(node)}`"
             return Site(DYNAMIC_SHAPE, function, node, statement, text, _NO_MASKING)
     return None
-
-
-def _sized(call: ast.Call, name: str | None) -> bool:
-    """Calls that state the output size, or select by three arguments, have a static shape."""
-    if name is not None and name.rsplit(".", 1)[-1] == "where":
-        return len(call.args) + len(call.keywords) > 1
-    return any(keyword.arg in ("output_size", "size") for keyword in call.keywords)

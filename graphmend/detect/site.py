@@ -22,17 +22,21 @@ class Rule:
 BRANCH = Rule("GM101", Category.CONTROL_FLOW, "Data-dependent branching")
 LOOP = Rule("GM102", Category.CONTROL_FLOW, "Data-dependent branching")
 PRINT = Rule("GM201", Category.LOGGING, "Failed to trace builtin operator")
-LOGGER = Rule(
-    "GM202", Category.LOGGING, "logging.Logger method not supported for non-export cases"
-)
+LOGGER = Rule("GM202", Category.LOGGING, "logging.Logger method not supported for non-export cases")
 WARNING = Rule("GM203", Category.LOGGING, "Attempted to call function marked as skipped")
 ONCE = Rule("GM204", Category.LOGGING, "logging.Logger method not supported for non-export cases")
 GUARD = Rule("GM301", Category.GUARD, "Data-dependent branching")
-ASSERT = Rule("GM302", Category.GUARD, "Data-dependent assertion failed (cannot compile partial graph)")
+ASSERT = Rule(
+    "GM302", Category.GUARD, "Data-dependent assertion failed (cannot compile partial graph)"
+)
 CHECK_CALL = Rule("GM303", Category.GUARD, "Data-dependent branching")
 DYNAMIC_SHAPE = Rule("GM401", Category.DYNAMIC_SHAPE, "Dynamic shape operator")
-SCALAR = Rule("GM501", Category.SCALAR, "Unsupported Tensor.item() call with capture_scalar_outputs=False")
-BOUND = Rule("GM502", Category.SCALAR, "Unsupported Tensor.item() call with capture_scalar_outputs=False")
+SCALAR = Rule(
+    "GM501", Category.SCALAR, "Unsupported Tensor.item() call with capture_scalar_outputs=False"
+)
+BOUND = Rule(
+    "GM502", Category.SCALAR, "Unsupported Tensor.item() call with capture_scalar_outputs=False"
+)
 
 RULES = (
     BRANCH,

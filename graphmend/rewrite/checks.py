@@ -37,19 +37,26 @@ def arguments_are_pure(site: Site, facts: Facts) -> str | None:
             return f"`{name}(..)` is impure: its value depends on when it is called"
         if effects.writes or effects.random or effects.logs:
             return f"`{name}(..)` has an effect of its own"
+        if effects.unknown:
+            return f"`{name}(..)` is not known to be free of effects"
     return None
 
 
 def nothing_fails_on_data_after(site: Site, facts: Facts) -> str | None:
     """A later operator that fails on data would fail before what is deferred past it."""
     function = site.function
-    for later in function.cfg.reachable_after(site.statement):
-        if later is site.statement or not isinstance(later, ast.stmt):
+    inside = set(ast.walk(site.statement))
+    for later in sorted(function.cfg.reachable_after(site.statement), key=_place):
+        if later in inside:
             continue
         failing = facts.effects.data_failure(later, function)
         if failing is not None:
             return f"`{failing}` on line {later.lineno} can fail on data, before what is deferred"
     return None
+
+
+def _place(statement: ast.stmt) -> tuple[int, int]:
+    return statement.lineno, statement.col_offset
 
 
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:

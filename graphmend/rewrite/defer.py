@@ -11,8 +11,8 @@ from graphmend.rewrite.checks import (
     Check,
     arguments_are_pure,
     first_reason,
-    nothing_fails_on_data_after,
     not_scripted,
+    nothing_fails_on_data_after,
 )
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline, outline

@@ -39,7 +39,9 @@ def decorator_names(module: Module, names: Names) -> dict[str, str]:
     return found
 
 
-def edits_for(module: Module, outlines: Sequence[Outline], decorators: dict[str, str]) -> list[Edit]:
+def edits_for(
+    module: Module, outlines: Sequence[Outline], decorators: dict[str, str]
+) -> list[Edit]:
     """All edits that put `outlines` into the module, in order of their places."""
     newline = module.source.newline
     edits = [_import_edit(module, outlines, decorators, newline)] if outlines else []
@@ -73,7 +75,9 @@ def statement_span(module: Module, statement: ast.stmt) -> tuple[int, int]:
     if not isinstance(statement, ast.If):
         return start, end
     end = _line_end(text, end)
-    body_indent = statement.body[0].col_offset if statement.body[0].lineno > statement.lineno else None
+    body_indent = (
+        statement.body[0].col_offset if statement.body[0].lineno > statement.lineno else None
+    )
     while body_indent is not None:
         following = re.compile(r"\r?\n((?:[ \t\f]*\r?\n)*)([ \t]*)#[^\r\n]*").match(text, end)
         if following is None or len(following[2]) < body_indent:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,7 +10,7 @@ import libcst as cst
 from graphmend.analyses.kind import Tag
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
-from graphmend.rewrite.names import telling_name
+from graphmend.rewrite.names import fresh, telling_name
 from graphmend.rewrite.refusal import Refused
 
 
@@ -33,20 +31,19 @@ class Lift(cst.CSTTransformer):
     two exceptions change places.
     """
 
-    def __init__(
-        self, statement: ast.stmt, function: Function, facts: Facts, fresh: Callable[[str], str]
-    ) -> None:
+    def __init__(self, statement: ast.stmt, function: Function, facts: Facts) -> None:
         super().__init__()
         self._statement = statement
         self._function = function
         self._facts = facts
-        self._fresh = fresh
+        self._taken = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
         self._own = bound_names(statement)
         self._conditional = 0
         self._may_have_raised = False
         self._replacements: dict[cst.CSTNode, cst.BaseExpression] = {}
+        self._callees: set[cst.CSTNode] = set()
         self._parameters: dict[str, str] = {}
-        self._leaf_names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        self._rebound = rebound_globals(function.module.tree)
 
     @property
     def arguments(self) -> list[Argument]:
@@ -119,8 +116,10 @@ class Lift(cst.CSTTransformer):
         if isinstance(node, cst.FormattedString):
             return True
         expression = self._parse(node)
-        if expression is None:
+        if expression is None or node in self._callees:
             return super().on_visit(node)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            self._callees.add(node.func)
         names = _free_names(expression)
         if isinstance(node, cst.Name | cst.Lambda | cst.BaseComp) or not self._local(names):
             self._keep(names)
@@ -179,19 +178,19 @@ class Lift(cst.CSTTransformer):
     def _parameter(self, expression: ast.expr, code: str) -> str:
         if code not in self._parameters:
             wish = telling_name(expression) or ("value" if self._conditional else "condition")
-            self._parameters[code] = self._fresh(wish)
+            self._parameters[code] = fresh(wish, self._taken)
         return self._parameters[code]
 
     def _local(self, names: set[str]) -> set[str]:
         """The names among `names` that mean nothing, or something else, at module level."""
-        module, function = self._function.module, self._function
+        function = self._function
         return {
             name
             for name in names
             if function.is_local(name)
             or name in function.free_names()
             or name in self._own
-            or not (hasattr(builtins, name) or module.is_stable_global(name))
+            or name in self._rebound
         }
 
     def _code(self, node: cst.CSTNode) -> str:
@@ -203,6 +202,11 @@ class Lift(cst.CSTTransformer):
             return ast.parse(f"({self._code(node)}\n)", mode="eval").body
         except SyntaxError:
             return None
+
+
+def rebound_globals(tree: ast.Module) -> set[str]:
+    """Module-level names that functions bind anew: their value depends on when it is asked."""
+    return {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
 
 
 def bound_names(statement: ast.stmt) -> set[str]:

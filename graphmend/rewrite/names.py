@@ -19,21 +19,27 @@ class Names:
 
     def fresh(self, wish: str) -> str:
         """`wish`, or `wish_2`, `wish_3` ..; the name is taken from then on."""
-        name, number = wish, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wish}_{number}"
-        self._taken.add(name)
-        return name
+        return fresh(wish, self._taken)
+
+
+def fresh(wish: str, taken: set[str]) -> str:
+    """`wish`, or the first of `wish_2`, `wish_3` .. that is not taken; it is taken from then on."""
+    name, number = wish, 1
+    while name in taken:
+        number += 1
+        name = f"{wish}_{number}"
+    taken.add(name)
+    return name
 
 
 def telling_name(expression: ast.expr) -> str | None:
     """A parameter name for the value of an expression: `x.mean()` gives `x_mean`."""
     parts = _words(expression)
-    if not parts:
+    if not parts or isinstance(expression, ast.Compare | ast.BinOp):
         return None
     name = "_".join(parts).strip("_")
-    return name if name.isidentifier() and len(name) <= _LONGEST else None
+    fits = name.isidentifier() and len(name) <= _LONGEST
+    return name if fits and not keyword.iskeyword(name) and not hasattr(builtins, name) else None
 
 
 def _words(expression: ast.expr) -> list[str]:
@@ -50,6 +56,6 @@ def _words(expression: ast.expr) -> list[str]:
             return [name, *_words(first)[-1:]]
         case ast.Subscript(value=value):
             return _words(value)
-        case ast.UnaryOp(operand=operand):
+        case ast.UnaryOp(operand=operand) | ast.Compare(left=operand) | ast.BinOp(left=operand):
             return _words(operand)
     return []

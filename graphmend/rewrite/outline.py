@@ -71,7 +71,7 @@ def outline(site: Site, facts: Facts, names: Names, verb: str, decorator: str) -
     node = function.module.cst_statement(statement)
     node, condition = _split_condition(node, site, facts)
     node = shift_stacklevels(node, statement, function, facts)
-    lift = Lift(statement, function, facts, names.fresh)
+    lift = Lift(statement, function, facts)
     lifted = node.visit(lift)
     assert isinstance(lifted, cst.CSTNode)
     arguments: Sequence[Argument] = lift.arguments
@@ -93,9 +93,7 @@ def _as_statement(node: cst.CSTNode) -> cst.BaseStatement:
     return node.with_changes(leading_lines=())
 
 
-def _split_condition(
-    node: cst.CSTNode, site: Site, facts: Facts
-) -> tuple[cst.CSTNode, str | None]:
+def _split_condition(node: cst.CSTNode, site: Site, facts: Facts) -> tuple[cst.CSTNode, str | None]:
     """Leave the leading static conjuncts of a test at the site: `if a and t: ..` keeps `if a:`."""
     statement, function = site.statement, site.function
     if isinstance(statement, ast.Assert):

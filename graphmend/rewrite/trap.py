@@ -12,8 +12,8 @@ from graphmend.rewrite.checks import (
     Check,
     arguments_are_pure,
     first_reason,
-    nothing_fails_on_data_after,
     not_scripted,
+    nothing_fails_on_data_after,
 )
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline, outline
@@ -47,7 +47,7 @@ def no_writes_on_both_sides(site: Site, facts: Facts) -> str | None:
     function, statement = site.function, site.statement
     before = after = False
     reachable = function.cfg.reachable_after(statement)
-    for other in function.cfg.statements():
+    for other in function.statements:
         if other is statement or not facts.effects.writes_python_state(other, function):
             continue
         if other in reachable:

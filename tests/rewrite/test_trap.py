@@ -97,7 +97,8 @@ def entry(xs):
     return total
 
 def make():
-    return entry, [([torch.ones(2), torch.ones(3)],), ([torch.ones(2), torch.tensor([float("nan")])],)]
+    nan = torch.tensor([float("nan")])
+    return entry, [([torch.ones(2), torch.ones(3)],), ([torch.ones(2), nan],)]
 """,
     "in a method called by another module": """
 import torch
