@@ -37,7 +37,7 @@ class Job:
     @classmethod
     def load(cls, path: Path) -> Job:
         """Read a job that `run_job` wrote."""
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
         return cls(**{**data, "packages": tuple(data["packages"])})
 
 
@@ -62,7 +62,7 @@ def run_job(job: Job, folder: Path, time_limit_s: float = TIME_LIMIT_S) -> dict[
         raise WorkerError(f"no result after {time_limit_s:.0f} s") from error
     if done.returncode != 0 or not Path(job.result).exists():
         raise WorkerError(f"exit {done.returncode}: {done.stdout[-_OUTPUT_KEPT:].strip()}")
-    result: dict[str, Any] = json.loads(Path(job.result).read_text())
+    result: dict[str, Any] = json.loads(Path(job.result).read_text(encoding="utf-8"))
     return result
 
 

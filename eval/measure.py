@@ -11,7 +11,7 @@ import torch._dynamo
 from torch._dynamo.utils import counters
 
 from corpus.recipe import Case
-from eval.sites import Site, site_of
+from eval.sites import site_of
 
 
 def count(case: Case) -> dict[str, Any]:
@@ -22,14 +22,7 @@ def count(case: Case) -> dict[str, Any]:
     """
     with torch.no_grad():
         _fresh(case)(**copy.deepcopy(case.calls[0]))
-        per_call = [_explain(case, i) for i in range(len(case.calls))]
-        return {
-            "breaks": per_call[0]["breaks"],
-            "breaks_by_call": [c["breaks"] for c in per_call],
-            "sites": _merged([site for c in per_call for site in c["sites"]]),
-            **_default_mode(case),
-            **_fullgraph(case),
-        }
+        return {"breaks": _published_count(case), **_default_mode(case), **_fullgraph(case)}
 
 
 def _fresh(case: Case) -> torch.nn.Module:
@@ -38,26 +31,21 @@ def _fresh(case: Case) -> torch.nn.Module:
     return copy.deepcopy(case.model)
 
 
-def _explain(case: Case, call: int) -> dict[str, Any]:
-    """Breaks as published: graphs minus one, so -1 where no graph was made at all."""
-    explained = torch._dynamo.explain(_fresh(case))(**copy.deepcopy(case.calls[call]))
-    sites = [site_of(reason.reason, reason.user_stack) for reason in explained.break_reasons]
-    return {"breaks": explained.graph_break_count, "sites": sites}
-
-
-def _merged(sites: list[Site]) -> list[dict[str, Any]]:
-    """Each site once, with how often it ended a graph over all calls, most often first."""
-    return [{**site.to_json(), "count": n} for site, n in Counter(sites).most_common()]
+def _published_count(case: Case) -> int:
+    """Breaks in the first call, as published: graphs minus one, so -1 where no graph was made."""
+    explained = torch._dynamo.explain(_fresh(case))(**copy.deepcopy(case.calls[0]))
+    breaks: int = explained.graph_break_count
+    return breaks
 
 
 def _default_mode(case: Case) -> dict[str, Any]:
     """One compiled object in default mode, all calls in order."""
     compiles: list[tuple[int, str]] = []
-    graphs = [0]
+    reasons: list[Any] = []
     call = 0
 
     def backend(module: torch.fx.GraphModule, inputs: list[Any]) -> Any:
-        graphs[0] += 1
+        reasons.append(module.compile_subgraph_reason)
         return module.forward
 
     def started(arguments: Any) -> None:
@@ -75,7 +63,7 @@ def _default_mode(case: Case) -> dict[str, Any]:
                 first = {
                     "frames": frames["total"],
                     "frames_ok": frames["ok"],
-                    "graphs": graphs[0],
+                    "graphs": len(reasons),
                 }
     finally:
         handler.remove_start_callback(started)
@@ -83,7 +71,19 @@ def _default_mode(case: Case) -> dict[str, Any]:
     # is first met in a later call is not.
     later = [identity for call, identity in compiles if call > 0]
     again = [identity for identity in later if not identity.endswith("/0")]
-    return {**first, "recompiles": len(again), "new_frames_later": len(later) - len(again)}
+    return {
+        **first,
+        "recompiles": len(again),
+        "new_frames_later": len(later) - len(again),
+        "sites": _sites(reasons),
+    }
+
+
+def _sites(reasons: list[Any]) -> list[dict[str, Any]]:
+    """Each place that ended a graph, with how often it did, most often first."""
+    breaks = [r for r in reasons if r is not None and r.graph_break]
+    sites = Counter(site_of(r.reason, r.user_stack) for r in breaks)
+    return [{**site.to_json(), "count": n} for site, n in sites.most_common()]
 
 
 def _fullgraph(case: Case) -> dict[str, Any]:

@@ -16,12 +16,14 @@ Row = dict[str, Any]
 def write_json_lines(path: Path, run: dict[str, Any], rows: Iterable[Row]) -> None:
     """One line about the run, then one a row."""
     lines = [{"kind": "run", **run}, *({"kind": "row", **row} for row in rows)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
 def read_json_lines(path: Path) -> tuple[dict[str, Any], list[Row]]:
     """The run and the rows that `write_json_lines` wrote."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        del line["kind"]
     return lines[0], lines[1:]
 
 

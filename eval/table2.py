@@ -44,7 +44,7 @@ def _write(folder: Path, about: dict[str, str], rows: Sequence[Row]) -> None:
     """Written anew after every row, so that a run that is cut short leaves what it had."""
     folder.mkdir(parents=True, exist_ok=True)
     write_json_lines(folder / "table2.jsonl", about, rows)
-    (folder / "table2.md").write_text(markdown(about, rows))
+    (folder / "table2.md").write_text(markdown(about, rows), encoding="utf-8")
 
 
 def _warn_about_versions() -> None:
