@@ -37,7 +37,6 @@ Command = Callable[..., Ran]
 def graphmend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     """Run `graphmend ARGS` in an empty folder: `graphmend("check", "a.py", stdin=b"")`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / f"{tmp_path.name}-cache"))
 
     def run(*args: str, stdin: bytes = b"") -> Ran:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in "oe")

@@ -25,11 +25,10 @@ class Model(torch.nn.Module):
 
 
 def start(*args: str, cwd: Path, **settings: str) -> subprocess.Popen[str]:
-    env = {**os.environ, "GRAPHMEND_CACHE_DIR": str(cwd / ".cache"), **settings}
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "graphmend", *args],
         cwd=cwd,
-        env=env,
+        env={**os.environ, **settings},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -128,17 +127,17 @@ def test_fix_mends_a_model_once_and_check_agrees(tmp_path):
     assert run("check", ".", cwd=tmp_path)[0] == 0
 
 
-def test_stored_results_are_those_of_a_fresh_run(tmp_path):
+def test_stored_results_are_those_of_a_fresh_run(tmp_path, cache_folder):
     (tmp_path / "model.py").write_text(MODEL)
     first, second = (run("fix", "--diff", "model.py", cwd=tmp_path) for _ in "12")
     assert first == second == run("fix", "--diff", "--no-cache", "model.py", cwd=tmp_path)
-    assert any((tmp_path / ".cache").rglob("*"))
+    assert any(cache_folder.iterdir())
 
 
-def test_no_cache_stores_nothing(tmp_path):
+def test_no_cache_stores_nothing(tmp_path, cache_folder):
     (tmp_path / "model.py").write_text(MODEL)
     run("check", "--no-cache", "model.py", cwd=tmp_path)
-    assert not (tmp_path / ".cache").exists()
+    assert not any(cache_folder.iterdir())
 
 
 def test_a_cache_folder_that_cannot_be_written_costs_one_line(tmp_path):
@@ -185,7 +184,7 @@ def test_run_shows_an_exception_as_python_does(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["gone.py"], ["--packages", "not-a-name", "p.py"], ["--package", "p", "p.py"]]
+    "arguments", [["gone.py"], ["--packages", "./models", "p.py"], ["--package", "p", "p.py"]]
 )
 def test_run_refuses_what_it_cannot_start(tmp_path, arguments):
     (tmp_path / "p.py").write_text("print('ran')\n")

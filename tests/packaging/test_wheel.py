@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import venv
@@ -54,7 +55,7 @@ def run(python: Path, *args: str, cwd: Path) -> tuple[int, str]:
         cwd=cwd,
         text=True,
         capture_output=True,
-        env={"GRAPHMEND_CACHE_DIR": str(cwd / ".cache")},
+        env={"GRAPHMEND_CACHE_DIR": os.environ["GRAPHMEND_CACHE_DIR"]},
     )
     return ran.returncode, ran.stdout
 
