@@ -32,6 +32,9 @@ class DefinitionKind(StrEnum):
     EXTERNAL = "external"
 
 
+_EARLY = frozenset({DefinitionKind.WITH, DefinitionKind.MATCH})
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A binding of a name at a node; ENTRY for parameters and for what comes from outside.
@@ -50,9 +53,14 @@ class Definition:
 
 @dataclass(slots=True)
 class NodeAccess:
-    """What one node does to local names: `sure` bindings always happen when it completes."""
+    """What one node does to local names.
+
+    `sure` bindings always happen when the node completes; `early` are those that reads of the
+    node itself may see already (a walrus, a capture that a guard reads).
+    """
 
     reads: list[ast.Name] = field(default_factory=list)
+    early: list[Definition] = field(default_factory=list)
     sure: list[Definition] = field(default_factory=list)
     maybe: list[Definition] = field(default_factory=list)
     deletes: set[str] = field(default_factory=set)
@@ -111,19 +119,27 @@ class Accesses:
             definition = Definition(name, node, binding.value, DefinitionKind.WALRUS)
             certain = isinstance(node, Sentinel) or self._always_runs(walrus, node)
             (access.sure if certain else access.maybe).append(definition)
+            access.early.append(definition)
             return
-        for value in self._values(name, node, binding):
-            access.sure.append(Definition(name, node, value, _kind(node, binding)))
+        definition = Definition(name, node, self._value(name, node, binding), _kind(node, binding))
+        access.sure.append(definition)
+        if definition.kind in _EARLY or name in self._read_by_targets(node):
+            access.early.append(definition)
 
-    def _values(self, name: str, node: Node, binding: Binding) -> list[ast.expr | None]:
+    def _value(self, name: str, node: Node, binding: Binding) -> ast.expr | None:
         if binding.value is not None or not isinstance(node, ast.Assign):
-            return [binding.value]
-        mangle = self.scope.mangle
-        found: list[ast.expr | None] = []
-        for target in node.targets:
-            found += [v for n, v in _unpack(target, node.value) if mangle(n) == name]
-        # Several targets of one name: each binding of the pair would see all values.
-        return found if len(found) == 1 else [None]
+            return binding.value
+        pairs = [pair for target in node.targets for pair in _unpack(target, node.value)]
+        found = [value for spelled, value in pairs if self.scope.mangle(spelled) == name]
+        return found[0] if len(found) == 1 else None
+
+    def _read_by_targets(self, node: Node) -> set[str]:
+        """The names in subscripts and attributes of targets: `i, a[i] = ..` binds i first."""
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.For | ast.AsyncFor):
+            targets = [node.target]
+        names = (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+        return {self.scope.mangle(n.id) for n in names if isinstance(n.ctx, ast.Load)}
 
     def _always_runs(self, walrus: ast.expr, node: Node) -> bool:
         """Whether a walrus is evaluated whenever its statement completes."""

@@ -43,7 +43,8 @@ class Flow:
     def definitions_reaching(self, stmt: ast.stmt, name: str) -> frozenset[Definition]:
         """The definitions whose value `name` may have while the statement's header runs.
 
-        Empty where the name is never bound there. Walruses of the header itself count.
+        Empty where the name is never bound there. Bindings that the header itself makes before
+        other parts of it run (a walrus, a capture before its guard) count.
         """
         name = self._scope.mangle(name)
         external = Definition(name, Sentinel.ENTRY, None, DefinitionKind.EXTERNAL)
@@ -51,9 +52,7 @@ class Flow:
             return frozenset({external})
         mask = 0
         for node in self._asked(stmt):
-            access = self._accesses.nodes[node]
-            own = (d for d in (*access.sure, *access.maybe) if d.kind is DefinitionKind.WALRUS)
-            mask |= self._reaching[node] | self._mask(own)
+            mask |= self._reaching[node] | self._mask(self._accesses.nodes[node].early)
         found = set(self._unmask(mask & self._of_name.get(name, 0)))
         if name in self._accesses.volatile:
             found.add(external)
@@ -74,8 +73,7 @@ class Flow:
         bit = 1 << self._number[definition]
         found = set(self._accesses.deferred.get(definition.name, ()))
         for node, access in self._accesses.nodes.items():
-            own = definition.kind is DefinitionKind.WALRUS and definition.stmt is node
-            if own or self._reaching[node] & bit:
+            if definition in access.early or self._reaching[node] & bit:
                 mangle = self._scope.mangle
                 found.update(n for n in access.reads if mangle(n.id) == definition.name)
         return frozenset(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import symtable
+import textwrap
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -102,20 +103,68 @@ def test_scopes_are_those_of_the_interpreter_everywhere() -> None:
 
 CASES = [
     "f = lambda x: x; g = [lambda: f for f in range(3)]; h = lambda x=lambda y: y: x",
-    "class C:\n    __x = 1\n    def __f(self): return self.__y, __z, __x\n    import __q\n",
+    """
+    class C:
+        __x = 1
+        def __f(self): return self.__y, __z, __x
+        import __q
+    """,
     "class _:\n    def f(self): return __x\n",
-    "def f(x):\n    global y\n    def g():\n        nonlocal x\n        x = y\n        y2 = [y for y in x]\n",
-    "def f():\n    global y\n    y = 1\n    def g(): return y\n",
+    """
+    def f(x):
+        global y
+        def g():
+            nonlocal x
+            x = y
+            y2 = [y for y in x]
+    """,
+    """
+    def f():
+        global y
+        y = 1
+        def g(): return y
+    """,
     "def f(a, /, b, *c, d=1, **e): return (z := a), [w := i for i in b]\n",
-    "class C:\n    x = 1\n    y = [x for _ in range(x)]\n    def f(self): return x\n",
-    "def f():\n    try: pass\n    except E as e: e\n    with a as (b, [c, *d]): pass\n    for i.x in y: pass\n",
-    "match v:\n    case {'a': a, **rest}: pass\n    case [b, *c] | (b as c): pass\n    case C(x=y): pass\n",
-    "def f():\n    x: int\n    (y): int\n    z.w: int = 1\n    def g(): return x\n",
-    "def f():\n    import a.b, c.d as e\n    from . import g as h, i\n    del e\n",
-    "async def f():\n    async for x in y: pass\n    async with z as w: return [q async for q in x]\n",
+    """
+    class C:
+        x = 1
+        y = [x for _ in range(x)]
+        def f(self): return x
+    """,
+    """
+    def f():
+        try: pass
+        except E as e: e
+        with a as (b, [c, *d]): pass
+        for i.x in y: pass
+    """,
+    """
+    match v:
+        case {'a': a, **rest}: pass
+        case [b, *c] | (b as c): pass
+        case C(x=y): pass
+    """,
+    """
+    def f():
+        x: int
+        (y): int
+        z.w: int = 1
+        def g(): return x
+    """,
+    """
+    def f():
+        import a.b, c.d as e
+        from . import g as h, i
+        del e
+    """,
+    """
+    async def f():
+        async for x in y: pass
+        async with z as w: return [q async for q in x]
+    """,
 ]
 
 
 @pytest.mark.parametrize("text", CASES)
 def test_awkward_scopes(text: str) -> None:
-    assert _found(module(text)) == _expected(text)
+    assert _found(module(text)) == _expected(textwrap.dedent(text))
