@@ -127,6 +127,7 @@ def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> 
             modes=places.modes_now(),
             around=around,
             chain=tuple(frames_of(tx)),
+            speculations=tx.speculation_log.index,
         )
     )
 

@@ -211,6 +211,7 @@ def _failing_open(tx: Any) -> Iterator[None]:
 def _give_up(tx: Any, reason: str, error: Exception | None = None) -> NoReturn:
     status.fail(reason)
     in_place_sites(tx)[None] = "deferral does not work with this torch"
+    tx.speculation_log.clear()
     raise SpeculationRestartAnalysis(restart_reason=f"graphmend: {reason}") from error
 
 

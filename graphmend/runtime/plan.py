@@ -38,6 +38,8 @@ def plan(region: Region, output: Any) -> None:
 def start_over(output: Any, record: Record, reason: str) -> NoReturn:
     """Trace the frame again, with the call of `record` in place."""
     in_place_sites(output.root_tx)[record.site] = reason
+    # From this call on the new trace is another one.
+    del output.root_tx.speculation_log.entries[record.speculations :]
     raise exc.SpeculationRestartAnalysis(restart_reason=f"graphmend: {reason}")
 
 

@@ -59,6 +59,8 @@ class Record:
     around: Surroundings
     chain: tuple[Any, ...]
     """The translators of the frames, outermost first."""
+    speculations: int
+    """How many points the trace had passed at which TorchDynamo may break the graph."""
 
     phase: Phase = Phase.BEFORE_WRITES
     values: list[Any] = dataclasses.field(default_factory=list)
