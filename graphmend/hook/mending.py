@@ -7,7 +7,8 @@ import importlib
 import os
 import threading
 import types
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import decode_source
@@ -17,7 +18,7 @@ from graphmend import api
 from graphmend.findings import Status
 from graphmend.hook import digests, store
 from graphmend.hook.entry import Entry
-from graphmend.hook.lines import apply, line_origins
+from graphmend.hook.lines import Origin, apply, line_origins
 from graphmend.hook.names import Options
 from graphmend.hook.positions import relocate
 from graphmend.hook.record import Record
@@ -104,10 +105,22 @@ def _code(
 
 
 def _compiled(loader: SourceFileLoader, text: str, entry: Entry, path: str) -> types.CodeType:
-    tree = ast.parse(apply(text, entry.edits), path)
-    relocate(tree, line_origins(text, entry.edits), text)
+    origins = line_origins(text, entry.edits)
+    tree = _parsed(apply(text, entry.edits), origins, path)
+    relocate(tree, origins, text)
     # source_to_code takes what compile() takes; a loader that rewrites trees gets ours.
     return loader.source_to_code(tree, path)
+
+
+def _parsed(mended: str, origins: Sequence[Origin], path: str) -> ast.Module:
+    """The tree of the mended text; what Python warns about is said of the original's lines."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tree = ast.parse(mended, path)
+    for warning in caught:
+        line = origins[min(warning.lineno, len(origins)) - 1].first
+        warnings.warn_explicit(warning.message, warning.category, path, line)
+    return tree
 
 
 def _trace(module: str, path: str, entry: Entry, known: bool) -> None:

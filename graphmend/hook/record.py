@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from graphmend.findings import Finding, Status
+
+if TYPE_CHECKING:
+    from graphmend.runtime.status import DeferralStatus
 
 Findings = tuple[Finding, ...]
 
@@ -20,7 +24,8 @@ class HookStatus:
 
     `mended` holds the findings that were fixed and `refused` those that were not, a module may
     be in both; `skipped` and `failed` hold a reason; `clean` names the modules without a site.
-    `deferral` is the runtime's own account of whether deferred calls work under torch.compile.
+    `deferral` is the runtime's account of whether deferred calls work under torch.compile; None
+    before anything was mended.
     """
 
     packages: tuple[str, ...]
@@ -30,7 +35,7 @@ class HookStatus:
     skipped: Mapping[str, str]
     failed: Mapping[str, str]
     clean: tuple[str, ...]
-    deferral: object
+    deferral: DeferralStatus | None
 
     def __str__(self) -> str:
         state = "disabled by GRAPHMEND_DISABLE" if self.disabled else "on"
@@ -42,7 +47,7 @@ class HookStatus:
         lines += _section("failed (imported as they are)", self.failed)
         if self.clean:
             lines.append(f"without break sites: {len(self.clean)} modules")
-        lines.append(f"deferral: {self.deferral}")
+        lines += _deferral_lines(self.deferral)
         return "\n".join(lines)
 
 
@@ -130,7 +135,14 @@ def loaded_from_file(module: object) -> ModuleSpec | None:
     return spec if located else None
 
 
-def _deferral() -> object:
+def _deferral() -> DeferralStatus | None:
     runtime = sys.modules.get("graphmend.runtime")
-    report = getattr(runtime, "deferral_status", None)
-    return report() if report is not None else "not in use"
+    return None if runtime is None else runtime.deferral_status()
+
+
+def _deferral_lines(deferral: DeferralStatus | None) -> list[str]:
+    if deferral is None:
+        return []
+    reason = f" ({deferral.reason})" if deferral.reason else ""
+    refused = {f"{path}:{line}": why for (path, line), why in deferral.refused.items()}
+    return [f"deferral: {deferral.state}{reason}", *_section("run in place", refused)]

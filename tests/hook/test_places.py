@@ -174,3 +174,16 @@ def test_lines_of_functions_are_those_of_the_file(model: ModuleType) -> None:
     assert set(lines) <= set(range(line_of("def last"), line_of("after =")))
     assert model.__file__ == code.co_filename
     assert linecache.getlines(code.co_filename) == MODEL.splitlines(keepends=True)
+
+
+def test_what_python_warns_about_is_said_once_and_of_the_original_line(
+    write: Write, fake_mender: Mender
+) -> None:
+    write({"escapes.py": "def forward(x):\n    print(x)\n\n\nPATTERN = '\\d'\n"})
+    graphmend.install(["escapes"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = load("escapes").__file__
+    assert [(w.filename, w.lineno) for w in caught] == [(path, 5)]
+    assert "invalid escape sequence" in str(caught[0].message)
+    assert set(graphmend.status().mended) == {"escapes"}
