@@ -7,6 +7,7 @@ and a call at the site.
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +30,9 @@ class Mender:
 
 def mend(text: str, filename: str, consulted: frozenset[Path] = frozenset()) -> Result:
     """Outline the prints; a print with `file=` is refused."""
-    tree = ast.parse(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
     edits: list[Edit] = []
     findings: list[Finding] = []
     for top in tree.body:
