@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from graphmend.ir.bindings import own_nodes
@@ -167,7 +168,7 @@ class CallGraph:
                 continue
             results = NOTHING
             for value in self.values.of(decorator, function.outer, function.module):
-                results |= self.values.result(value, lambda given=around: [given])
+                results |= self.values.result(value, partial(list, [around]))
             complete = complete and UNKNOWN not in results and bool(results)
             inner = [v for v in results if isinstance(v, FunctionValue)]
             for value in inner:

@@ -54,8 +54,8 @@ def display(node: ast.expr, again: Callable[[ast.expr], Vals]) -> Vals:
             return frozenset({Many(NOTHING.union(*(_part(part, again) for part in parts)))})
         case ast.Dict():
             pairs = zip(node.keys, node.values, strict=True)
-            parts = [elements(again(v)) if k is None else again(v) for k, v in pairs]
-            return frozenset({Many(NOTHING.union(*parts))})
+            inside = [elements(again(v)) if k is None else again(v) for k, v in pairs]
+            return frozenset({Many(NOTHING.union(*inside))})
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
             return frozenset({Many(again(node.elt))})
         case ast.DictComp():

@@ -21,11 +21,13 @@ from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.source import SourceError, read_source
 
 if TYPE_CHECKING:
+    from graphmend.ir.callers import Callers, CallersUnknown, CallSite
     from graphmend.ir.callgraph import Callees, CallGraph
 
 __all__ = ["Definition", "Project", "Value"]
 
 _NEVER_PARSED = frozenset({"torch", "torchgen", "functorch", "numpy", "builtins"})
+_COMMENT_LINES = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
 _KEPT_BYTES = 64 << 20
 
 
@@ -251,6 +253,17 @@ class Project:
         """See `CallGraph.operator`."""
         return self.graph.operator(call, function, module)
 
+    @cached_property
+    def uses(self) -> Callers:
+        """The search for callers, for those who want one site after another."""
+        from graphmend.ir.callers import Callers
+
+        return Callers(self)
+
+    def callers(self, function: Function) -> list[CallSite] | CallersUnknown:
+        """Every place in the project that calls the function or hands it on; see `Callers`."""
+        return self.uses.of(function)
+
     def member(self, owner: ClassInfo, name: str) -> Function | None:
         """The method `name` of the class, its own or inherited."""
         return self.hierarchy.method(owner, name)
@@ -277,7 +290,18 @@ class Project:
             return None
         plain = name.encode()
         word = re.compile(rb"(?<!\w)" + re.escape(plain) + rb"(?!\w)")
-        return [p for p in self.files if plain in (t := self._text(p)) and word.search(t)]
+        return [p for p in self.files if plain in (t := self._text(p)) and _has_word(t, word)]
+
+    def could_import(self, path: Path, name: str) -> bool:
+        """Whether the text at `path` may bind or reach `name` of another module."""
+        plain = re.escape(name.encode())
+        pattern = rb"import[^\n]*\b%b\b|^\s*%b(\s+as\s+\w+)?\s*,?\s*(#.*)?$|\.%b\b|import\s+\*" % (
+            plain,
+            plain,
+            plain,
+        )
+        text = _COMMENT_LINES.sub(b"", self._text(path))
+        return re.search(pattern, text, re.MULTILINE) is not None
 
     def _text(self, path: Path) -> bytes:
         text = self._adopted.get(path) or self._texts.get(path)
@@ -313,3 +337,11 @@ class Project:
             except OSError:
                 digest.update(f"{path}:-\n".encode())
         return digest.hexdigest()
+
+
+def _has_word(text: bytes, word: re.Pattern[bytes]) -> bool:
+    """Whether the word occurs outside lines that are only a comment."""
+    return any(
+        not text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip().startswith(b"#")
+        for match in word.finditer(text)
+    )
