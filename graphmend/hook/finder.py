@@ -114,11 +114,14 @@ def attempt(loader: SourceFileLoader, module: str) -> tuple[CodeType | None, str
         return None, f"{type(error).__name__}: {error}"
 
 
-def announce(module: str, failure: str) -> None:
-    """Record that `module` runs as it is because mending it failed; warn the first time."""
+def announce(module: str, failure: str, program: str | None = None) -> None:
+    """Record that `module` runs as it is because mending it failed; warn the first time.
+
+    `program` is the file of the main program, if it is that.
+    """
     trace(f"{module}: failed: {failure}")
     if _record.fail(module, failure):
-        warn(f"{module} could not be mended and runs as it is ({failure})")
+        warn(f"{module} could not be mended and runs as it is ({failure})", program)
 
 
 def _reason_to_skip(loader: SourceFileLoader, module: str, covers: Iterable[Cover]) -> str | None:

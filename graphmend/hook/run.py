@@ -105,7 +105,7 @@ def _code(
     if code is None:
         code = original()
         if failure is not None:
-            finder.announce(name, failure)
+            finder.announce(name, failure, loader.path)
     return code
 
 

@@ -12,13 +12,17 @@ class HookWarning(UserWarning):
     """Something under the import hook is not as asked for; the program itself runs on."""
 
 
-def warn(message: str) -> None:
-    """Warn at the line of the user's import. Never raises, so that no import fails by it.
+def warn(message: str, program: str | None = None) -> None:
+    """Warn at the line that asked for the import, or at the head of the main `program`.
 
-    Where the filters turn warnings into errors, the message goes to stderr instead.
+    Never raises, so that no import fails by it: where the filters turn warnings into errors, the
+    message goes to stderr instead.
     """
     try:
-        warnings.warn(message, HookWarning, stacklevel=_depth_of_user())
+        if program is None:
+            warnings.warn(message, HookWarning, stacklevel=_depth_of_user())
+        else:
+            warnings.warn_explicit(message, HookWarning, program, 1)
     except Warning:
         print(f"graphmend: {message}", file=sys.stderr)
 

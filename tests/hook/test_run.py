@@ -208,3 +208,14 @@ def test_disabled(write: Write, start: Path) -> None:
     folder = write({"show.py": SHOW})
     ran = python(start, "-s", "", "show.py", cwd=folder, env={"GRAPHMEND_DISABLE": "1"})
     assert ran.stdout == python("show.py", cwd=folder).stdout
+
+
+def test_a_program_that_cannot_be_mended_runs_as_it_is(write: Write, tmp_path: Path) -> None:
+    folder = write({"show.py": SHOW})
+    start = tmp_path / "broken.py"
+    start.write_text(START.replace("mender.Mender()", "None"))
+    ran = python(start, "-s", "", "show.py", cwd=folder)
+    assert ran.stdout == python("show.py", cwd=folder).stdout
+    assert ran.stderr.startswith(
+        f"{folder / 'show.py'}:1: HookWarning: __main__ could not be mended"
+    )
