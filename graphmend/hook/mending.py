@@ -108,8 +108,14 @@ def _compiled(loader: SourceFileLoader, text: str, entry: Entry, path: str) -> t
     origins = line_origins(text, entry.edits)
     tree = _parsed(apply(text, entry.edits), origins, path)
     relocate(tree, origins, text)
-    # source_to_code takes what compile() takes; a loader that rewrites trees gets ours.
-    return loader.source_to_code(tree, path)
+    if type(loader).source_to_code is _PLAIN:
+        return loader.source_to_code(tree, path)
+    try:
+        # It is to take what compile() takes: a loader that rewrites trees gets ours.
+        return loader.source_to_code(tree, path)
+    except Exception as error:
+        kind = f"{type(loader).__module__}.{type(loader).__name__}"
+        raise TypeError(f"{kind} does not take syntax trees ({error})") from error
 
 
 def _parsed(mended: str, origins: Sequence[Origin], path: str) -> ast.Module:
