@@ -26,14 +26,15 @@ class NotDeferrable(Exception):
     """The call must run in place; the text says why."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class HeldTensor:
-    """A tensor argument: `plain` as it is, `copy` as it was at the call."""
+    """A tensor argument: `plain` as it is, `copy` as it was at the call; `chosen` is passed."""
 
     plain: Any
     copy: Any
     fake: torch.Tensor
     shows_history: bool
+    chosen: Any = None
 
     @property
     def storage(self) -> int:
@@ -54,6 +55,8 @@ class Arguments:
     values: list[Finish]
     keywords: tuple[str, ...]
     tensors: list[HeldTensor]
+    nodes: list[torch.fx.Node]
+    """Operators added to the graph to hold the tensors."""
     has_objects: bool
     has_data: bool
 
@@ -63,11 +66,10 @@ class Arguments:
 
     def drop_unused_copies(self, graph: torch.fx.Graph) -> None:
         """Erase the nodes of copies and detached values that nothing uses."""
-        for held in reversed(self.tensors):
-            for variable in (held.copy, held.plain):
-                node = variable.as_proxy().node
-                if not node._erased and not node.users and node.meta.get("graphmend_held"):
-                    graph.erase_node(node)
+        kept = {held.chosen.as_proxy().node for held in self.tensors if held.chosen is not None}
+        for node in reversed(self.nodes):
+            if node not in kept and not node.users:
+                graph.erase_node(node)
 
 
 class ArgumentReader:
@@ -76,27 +78,32 @@ class ArgumentReader:
     def __init__(self, tx: Any, function: types.FunctionType) -> None:
         self._tx = tx
         self._function = function
-        self._tensors: list[HeldTensor] = []
-        self._has_objects = False
-        self._has_data = False
+        self._result = Arguments([], (), [], [], has_objects=False, has_data=False)
 
     def read(self, bound: Mapping[str, Any], keywords: Mapping[str, Any]) -> Arguments:
         """Read positional arguments (by parameter name) and keyword arguments.
 
         Raises NotDeferrable for a value that cannot be kept.
         """
-        values = [self._read(v, name) for name, v in (*bound.items(), *keywords.items())]
-        return Arguments(values, tuple(keywords), self._tensors, self._has_objects, self._has_data)
+        result = self._result
+        result.keywords = tuple(keywords)
+        try:
+            for name, variable in (*bound.items(), *keywords.items()):
+                result.values.append(self._read(variable, name))
+        except NotDeferrable:
+            result.drop_unused_copies(self._tx.output.graph)
+            raise
+        return result
 
     def _read(self, variable: Any, parameter: str | None) -> Finish:
         variable = variable.realize()
         kind = type(variable)
         if kind is variables.TensorVariable:
-            return self._tensor(variable, parameter)
+            return self._tensor(variable, self._may_show_history(variable, parameter))
         if kind is SymNodeVariable:
             if variable.python_type() is bool and variable.source is None:
                 raise NotDeferrable("an argument is a symbolic truth value")
-            self._has_data = True
+            self._result.has_data = True
             return _always(variable)
         if kind is StringFormatVariable:
             return self._format(variable)
@@ -110,52 +117,61 @@ class ArgumentReader:
             raise NotDeferrable(f"an argument is a {variable.python_type().__name__}")
         if variable.source is None:
             raise NotDeferrable(f"an argument is made in the region ({kind.__name__})")
-        self._has_objects = True
+        self._result.has_objects = True
         return _always(variable)
 
-    def _tensor(self, variable: Any, parameter: str | None) -> Finish:
-        fake = variable.as_proxy().node.meta.get("example_value")
-        if not isinstance(fake, torch.Tensor) or is_traceable_wrapper_subclass(fake):
+    def _may_show_history(self, variable: Any, parameter: str | None) -> bool:
+        if parameter is None:
+            return True
+        return not reads_only_numbers(self._function, parameter, _example(variable).dim() == 0)
+
+    def _tensor(self, variable: Any, may_show_history: bool) -> Finish:
+        fake = _example(variable)
+        if is_traceable_wrapper_subclass(fake):
             raise NotDeferrable("an argument is a tensor subclass")
         if fake.layout is not torch.strided or fake.is_quantized or fake.is_nested:
             raise NotDeferrable("an argument is a tensor that is not dense")
-        self._has_data = True
-        shows_history = fake.requires_grad and not (
-            parameter is not None and reads_only_numbers(self._function, parameter, fake.dim() == 0)
-        )
+        self._result.has_data = True
+        shows_history = fake.requires_grad and may_show_history
         plain = variable
         if fake.requires_grad and variable.source is None:
             if shows_history:
                 raise NotDeferrable("an argument's text may show its gradient history")
             plain = self._held(variable, "detach")
-        base = plain if plain is not variable or not fake.requires_grad else None
-        copy = self._held(base if base is not None else self._held(variable, "detach"), "clone")
+        detached = self._held(variable, "detach") if plain.requires_grad else plain
+        copy = self._held(detached, "clone")
         held = HeldTensor(plain, copy, fake, shows_history)
-        self._tensors.append(held)
+        self._result.tensors.append(held)
 
         def finish(written: set[int]) -> Any:
-            if held.storage not in written:
-                return held.plain
-            if held.shows_history:
+            held.chosen = held.plain if held.storage not in written else held.copy
+            if held.chosen is held.copy and held.shows_history:
                 raise NotDeferrable("a written argument's text may show its gradient history")
-            return held.copy
+            return held.chosen
 
         return finish
 
     def _held(self, variable: Any, method: str) -> Any:
         result = variable.call_method(self._tx, method, [], {})
-        result.as_proxy().node.meta["graphmend_held"] = True
+        self._result.nodes.append(result.as_proxy().node)
         return result
 
     def _format(self, variable: Any) -> Finish:
         text = variable.format_string
-        arguments = [self._read(a, None) for a in variable.sym_args]
-        named = {name: self._read(a, None) for name, a in variable.sym_kwargs.items()}
+        arguments = [self._formatted(a, text) for a in variable.sym_args]
+        named = {name: self._formatted(a, text) for name, a in variable.sym_kwargs.items()}
         return lambda written: StringFormatVariable(
             text,
             [argument(written) for argument in arguments],
             {name: argument(written) for name, argument in named.items()},
         )
+
+    def _formatted(self, variable: Any, text: str) -> Finish:
+        """A value inside an f-string: of a 0-d tensor, that shows its number only."""
+        variable = variable.realize()
+        if type(variable) is variables.TensorVariable:
+            return self._tensor(variable, "!" in text or _example(variable).dim() > 0)
+        return self._read(variable, None)
 
     def _sequence(self, kind: type, variable: Any) -> Finish:
         items = [self._read(item, None) for item in variable.items]
@@ -176,3 +192,11 @@ class ArgumentReader:
 
 def _always(variable: Any) -> Finish:
     return lambda written: variable
+
+
+def _example(variable: Any) -> torch.Tensor:
+    """The fake tensor of a tensor variable."""
+    example = variable.as_proxy().node.meta.get("example_value")
+    if not isinstance(example, torch.Tensor):
+        raise NotDeferrable("an argument is not known while tracing")
+    return example

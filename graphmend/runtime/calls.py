@@ -66,9 +66,9 @@ def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) 
     """
     if bound.args and bound.args[0].realize().is_tensor():
         return False
-    side_effects = tx.output.side_effects
+    side_effects, graph = tx.output.side_effects, tx.output.graph
     before = python_writes.snapshot(side_effects)
-    last = next(iter(reversed(tx.output.graph.nodes)), None)
+    last = next(iter(reversed(graph.nodes)), None)
     try:
         with config.patch(rewrite_assert_with_torch_assert=False):
             _inline(tx, callee, list(bound.args), dict(bound.kwargs))
@@ -77,7 +77,7 @@ def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) 
             raise
         if isinstance(error, Unsupported):
             error.remove_from_stats()
-        _erase_after(tx.output.graph, last)
+        _erase_after(graph, last)
         return False
     return True
 

@@ -66,7 +66,7 @@ def _listening(seen: Seen) -> Iterator[None]:
 
 
 def see(program: Program, inputs: Inputs) -> Seen:
-    """One call of `program` on fresh `inputs()`, with a backward pass where an input asks for one."""
+    """One call of `program` on fresh `inputs()`, with a backward pass where an input wants it."""
     seen = Seen()
     arguments = inputs()
     leaves = [a for a in arguments if isinstance(a, torch.Tensor) and a.requires_grad]
