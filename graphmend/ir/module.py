@@ -18,6 +18,8 @@ from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
 if TYPE_CHECKING:
     import libcst
 
+    from graphmend.ir.twins import TwinTrees
+
 __all__ = ["ClassInfo", "Function", "Module"]
 
 
@@ -168,22 +170,25 @@ class Module:
 
     @cached_property
     def cst(self) -> libcst.Module:
-        """The libcst tree of the text; SourceError where libcst cannot keep it exactly."""
-        from graphmend.ir.twins import parse
+        """An empty libcst module with the file's indentation and line ends, to print nodes with."""
+        from graphmend.ir.twins import printer
 
-        return parse(self.source)
+        return printer(self.source, self.tree)
 
     def cst_statement(self, statement: ast.stmt) -> libcst.CSTNode:
-        """The libcst node of a statement: a small statement or a compound statement."""
-        return self._twins[statement]
+        """The libcst node of a statement: a small statement or a compound statement.
+
+        SourceError where libcst cannot parse and keep the top-level statement around it.
+        """
+        return self._twins.of(statement)
 
     # --- worked out once ---------------------------------------------------------------
 
     @cached_property
-    def _twins(self) -> dict[ast.stmt, libcst.CSTNode]:
-        from graphmend.ir.twins import match_statements
+    def _twins(self) -> TwinTrees:
+        from graphmend.ir.twins import TwinTrees
 
-        return match_statements(self.tree, self.cst)
+        return TwinTrees(self.source, self.tree, self.line_offsets)
 
     @cached_property
     def _positions(self) -> Positions:

@@ -200,8 +200,8 @@ class _Writer:
         simple = ["assign"] * 4 + ["unpack", "augmented", "walrus", "del", "def", "expr", "assert"]
         simple += ["annotated", "comprehension", "closure"]
         if place.jumps:
-            simple += ["return", "raise"]
-            simple += ["break", "continue"] if place.loop else []
+            simple += ["return"]
+        simple += ["raise"] + (["break", "continue"] if place.loop else [])
         simple += ["reraise"] if place.handler else []
         compound = [
             "if",
@@ -284,15 +284,15 @@ class _Writer:
 
     def do_while(self, place: _Place) -> list[str]:
         head = f"while {self.call('q')}:"
-        return [head, *self.body(place.inner(loop=True, jumps=True)), *self.otherwise(place)]
+        return [head, *self.body(place.inner(loop=True)), *self.otherwise(place)]
 
     def do_forever(self, place: _Place) -> list[str]:
-        return ["while True:", f"    {self.call()}", *self.body(place.inner(loop=True, jumps=True))]
+        return ["while True:", f"    {self.call()}", *self.body(place.inner(loop=True))]
 
     def do_for(self, place: _Place) -> list[str]:
         self.count += 1
         head = f"for {self.name()} in it({self.count}):"
-        return [head, *self.body(place.inner(loop=True, jumps=True)), *self.otherwise(place)]
+        return [head, *self.body(place.inner(loop=True)), *self.otherwise(place)]
 
     def do_with(self, place: _Place) -> list[str]:
         return [f"with {self.call('cm')} as {self.name()}:", *self.body(place.inner())]

@@ -150,7 +150,7 @@ def test_graphs_hold_in_every_execution(case: tuple[str, int]) -> None:
 
 
 @pytest.mark.slow
-@settings(lasting, max_examples=5000)
+@settings(lasting, max_examples=1500)
 @given(cases)
 def test_graphs_hold_in_very_many_executions(case: tuple[str, int]) -> None:
     _check_all(*case)
