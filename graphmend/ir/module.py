@@ -105,12 +105,13 @@ class Module:
         Where several share a name, the one that counts (the last, a property's getter) has it
         and the others have "#2", "#3" appended to their keys.
         """
-        return _by_name(list(self._functions_by_node.values()), lambda f: is_overload(f.node))
+        found = sorted(self._functions_by_node.values(), key=_place)
+        return _by_name(found, lambda function: is_overload(function.node))
 
     @cached_property
     def classes(self) -> dict[str, ClassInfo]:
         """Every class by `__qualname__`, in source order; the last of a name has the plain key."""
-        return _by_name(list(self._classes_by_node.values()), lambda _: False)
+        return _by_name(sorted(self._classes_by_node.values(), key=_place), lambda _: False)
 
     # --- names -------------------------------------------------------------------------
 

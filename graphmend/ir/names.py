@@ -64,7 +64,8 @@ class Resolver:
         if found and all(b.kind in _DEFINITIONS for b in found):
             return self._definition(owner, found)
         targets = {self._target(owner, name, binding) for binding in found}
-        if len(targets) == 1:
+        # A variable with several values is not one thing, though each is called the same.
+        if len(targets) == 1 and not (len(found) > 1 and f"{self.name}.{name}" in targets):
             return targets.pop()
         return self._fallback_import(owner, name, found)
 
