@@ -245,6 +245,10 @@ class Module:
 _Symbol = TypeVar("_Symbol", Function, ClassInfo)
 
 
+def _place(symbol: Function | ClassInfo) -> tuple[int, int]:
+    return symbol.node.lineno, symbol.node.col_offset
+
+
 def _by_name(symbols: list[_Symbol], secondary: Callable[[_Symbol], bool]) -> dict[str, _Symbol]:
     """Symbols by qualname; of several, the last that is not secondary has the plain key."""
     chosen: dict[str, _Symbol] = {}
