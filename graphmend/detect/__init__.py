@@ -21,7 +21,8 @@ def find_sites(function: Function, facts: Facts) -> Iterator[Site]:
     A statement that is a site as a whole (a guard, an output call) is not looked into further,
     and nested functions are visited on their own.
     """
-    if isinstance(function.node, ast.Lambda):
+    if isinstance(function.node, ast.Lambda) or facts.project.is_cached(function):
+        # What a cached function does, it does once: its calls are the sites.
         return
     yield from _visit(function.node.body, function, facts)
 

@@ -18,6 +18,8 @@ RECORD_METHODS = frozenset(
 # Methods that only ask whether a record would be written.
 LEVEL_METHODS = frozenset({"isEnabledFor", "getEffectiveLevel"})
 _LOGGER_NAME = re.compile(r"(^|_)log(ger|ging)?$", re.IGNORECASE)
+# Further methods that loggers are given, by what their names say: `warning_once`, `info_rank0`.
+_WRITES = re.compile(r"^(debug|info|warn|warning|error|critical|log)_|_(once|advice)$")
 _STANDARD_STREAMS = frozenset({"sys.stdout", "sys.stderr"})
 
 
@@ -72,17 +74,17 @@ def _logger_call(
     if not isinstance(call.func, ast.Attribute):
         return None
     method = call.func.attr
+    if method in LEVEL_METHODS or not (method in RECORD_METHODS or _WRITES.search(method)):
+        return None
     certain = _is_logger(call.func.value, function, statement, facts)
     if certain is None or (method not in RECORD_METHODS and not certain):
-        return None
-    if method in LEVEL_METHODS:
         return None
     receiver = ast.unparse(call.func.value)
     assumption = None if certain else f"`{receiver}` is a logging.Logger"
     if method in RECORD_METHODS:
         refusal = _exception_context(call, method)
         return EffectCall(LOGGER, call, "log", True, refusal, assumption)
-    return EffectCall(ONCE, call, "log", False, _not_a_record(method), assumption)
+    return EffectCall(ONCE, call, "log", False, None, assumption)
 
 
 def _is_logger(
@@ -94,15 +96,6 @@ def _is_logger(
         return True
     last = receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
     return False if tag is Tag.UNKNOWN and _LOGGER_NAME.search(last) else None
-
-
-def _not_a_record(method: str) -> str | None:
-    """Methods that configure a logger are not output; only names that speak of writing pass."""
-    if re.search(r"debug|info|warn|error|critical|once|advice|log", method) and not re.match(
-        r"(set|get|add|remove|has|is)", method
-    ):
-        return None
-    return f"`{method}` is not known to write a record only"
 
 
 def _exception_context(call: ast.Call, method: str) -> str | None:
