@@ -136,6 +136,8 @@ def spread(node: ast.expr, kind: Kind) -> Kind:
 
 def subscript(node: ast.Subscript, base: Kind, again: Callable[[ast.expr], Kind]) -> Kind:
     index = again(node.slice)
+    if base.tag is Tag.UNKNOWN and slices_dimensions(node.slice):
+        base = TENSOR
     if base.tag is Tag.TENSOR:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         kinds = [again(part) for part in parts]
@@ -150,3 +152,13 @@ def subscript(node: ast.Subscript, base: Kind, again: Callable[[ast.expr], Kind]
     if base.tag is Tag.STATIC and index.tag in (Tag.TENSOR, Tag.SCALAR):
         return SCALAR
     return base.of_element()
+
+
+def slices_dimensions(index: ast.expr) -> bool:
+    """Whether an index like `[:, 2:]` or `[..., 0]` can only be one of an array."""
+    parts = index.elts if isinstance(index, ast.Tuple) else []
+    return any(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in parts)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

@@ -26,9 +26,10 @@ from graphmend.analyses.kind import (
 from graphmend.analyses.operators import (
     OperatorFacts,
     facts,
+    likely_on_tensor,
     module_facts,
-    only_arrays_have,
 )
+from graphmend.ir.definitions import Value
 from graphmend.ir.module import ClassInfo, Function
 
 if TYPE_CHECKING:
@@ -51,17 +52,25 @@ _MAKES_TENSOR = frozenset(
 )
 _LOGGER_MAKERS = frozenset({"logging.getLogger", "logging.Logger", "logging.LoggerAdapter"})
 _PASS_THROUGH = {"copy.copy": 0, "copy.deepcopy": 0, "typing.cast": 1}
+_OUTSIDE = ("builtins.", "torch.", "math.", "numpy.", "logging.", "warnings.")
 _STATIC_CALLS = ("os.", "sys.", "time.", "platform.", "inspect.", "importlib.", "packaging.", "re.")
 _SIZES = frozenset("size numel nelement __len__ stride nbytes".split())
 _TENSOR_LISTS = frozenset("parameters buffers".split())
 _MODULE_LISTS = frozenset("children modules".split())
 
 
-def qualified(node: ast.Call, function: Function | None) -> str | None:
-    """The dotted name that the call's function stands for, where it is one."""
+def qualified(kinds: Kinds, node: ast.Call, function: Function | None) -> str | None:
+    """The dotted name that the call's function stands for.
+
+    None for locals, and for methods of objects that a module of the project holds.
+    """
     if function is None:
         return None
-    return function.module.qualified(node.func, function)
+    name = function.module.qualified(node.func, function)
+    if name is None or not isinstance(node.func, ast.Attribute) or name.startswith(_OUTSIDE):
+        return name
+    held = kinds.project.definition(name.rpartition(".")[0], function.module)
+    return None if isinstance(held, Value) else name
 
 
 def arguments(node: ast.Call, params: tuple[str, ...], offset: int = 0) -> dict[str, ast.expr]:
@@ -78,7 +87,7 @@ def operator(
     kinds: Kinds, node: ast.Call, function: Function | None, stmt: ast.stmt | None = None
 ) -> tuple[OperatorFacts, dict[str, ast.expr]] | None:
     """The operator that a call runs, with its arguments by name (the receiver among them)."""
-    name = qualified(node, function)
+    name = qualified(kinds, node, function)
     if name is not None:
         found = facts(name) if name.startswith("torch.") else None
         if found is None:
@@ -91,7 +100,7 @@ def operator(
     if found is None or found.attribute:
         return None
     receiver = kinds.evaluate(node.func.value, function, stmt)
-    presumed = receiver.tag is Tag.UNKNOWN and only_arrays_have(node.func.attr)
+    presumed = receiver.tag is Tag.UNKNOWN and likely_on_tensor(node.func.attr)
     if receiver.tag is not Tag.TENSOR and not presumed:
         return None
     first = found.params[0] if found.params else "self"
@@ -120,7 +129,7 @@ def call(
     kinds: Kinds, node: ast.Call, function: Function | None, stmt: ast.stmt | None, again: Again
 ) -> Kind:
     """The kind of a call's result."""
-    name = qualified(node, function)
+    name = qualified(kinds, node, function)
     if name is not None:
         known = _named(name, node, again)
         if known is not None:
@@ -355,7 +364,7 @@ def reads(kinds: Kinds, node: ast.Call, function: Function | None, stmt: ast.stm
     ran = operator(kinds, node, function, stmt)
     if ran is not None:
         return ran[0].reads_scalar
-    name = qualified(node, function) or ""
+    name = qualified(kinds, node, function) or ""
     parts = [kinds.evaluate(argument, function, stmt) for argument in node.args]
     if name.startswith("math."):
         return any(part.tag in (Tag.TENSOR, Tag.MIXED) for part in parts)

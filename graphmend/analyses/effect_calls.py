@@ -34,8 +34,8 @@ _ASKED = frozenset({"isinstance", "hasattr", "callable", "issubclass"})
 _IMPURE_BUILTINS = frozenset("next open input globals locals eval exec compile __import__".split())
 _IMPURE_MODULES = (
     "time.", "random.", "datetime.", "uuid.", "secrets.", "os.", "sys.", "subprocess.",
-    "threading.", "numpy.random.", "gc.", "tempfile.", "shutil.", "socket.", "pathlib.", "torch.cuda.", "queue.",
-    "torch.distributed.",
+    "threading.", "numpy.random.", "gc.", "tempfile.", "shutil.", "socket.",
+    "pathlib.", "torch.cuda.", "queue.", "torch.distributed.",
 )  # fmt: skip
 _PURE_MODULES = (
     "math.", "copy.", "functools.", "itertools.", "operator.", "collections.", "typing.", "numpy.",
@@ -44,7 +44,7 @@ _PURE_MODULES = (
     "torch.amp.", "torch.jit.", "torch.profiler.", "types.", "abc.", "numbers.", "fractions.",
     "platform.", "importlib.",
 )  # fmt: skip
-_RECORDS = frozenset("debug info warning warn error critical fatal exception log".split())
+_REGISTERS = frozenset("register_buffer register_parameter register_module add_module".split())
 _CHANGES = frozenset(
     "append extend insert add update clear pop popitem remove discard setdefault sort reverse"
     " appendleft popleft extendleft rotate __setitem__ move_to_end".split()
@@ -60,11 +60,12 @@ _LOGICAL = frozenset(
     for where in ("", "Tensor.")
     for name in "logical_or logical_and logical_xor eq ne lt le gt ge maximum minimum".split()
 )
+_ONE_ELEMENT = frozenset({"torch.Tensor.item", "torch.is_nonzero", "torch.Tensor.is_nonzero"})
 
 
 def call(effects: Effects, node: ast.Call, function: Function, stmt: ast.stmt | None) -> EffectSet:
     """The effects of a call, without those of evaluating its arguments."""
-    name = calls.qualified(node, function)
+    name = calls.qualified(effects.kinds, node, function)
     known = _named(effects, name, node, function, stmt) if name is not None else None
     if known is not None:
         return known
@@ -196,7 +197,8 @@ def _fits(found: OperatorFacts, kinds: dict[str, Kind]) -> bool:
     tensors = list(kinds.values())
     if any(kind.tag is not Tag.TENSOR or kind.optional for kind in tensors):
         return found.returns == "static" and not tensors
-    return found.total or found.name in _LOGICAL and all(kind.zero_dim for kind in tensors)
+    single = all(kind.zero_dim for kind in tensors)
+    return found.total or single and (found.name in _LOGICAL or found.name in _ONE_ELEMENT)
 
 
 def _position(found: OperatorFacts, name: str) -> int:
@@ -248,6 +250,11 @@ def _method(
     kind, name = effects.kinds.evaluate(func.value, function, stmt), func.attr
     if kind.tag is Tag.LOGGER:
         return LOGS
+    if name == "__init__" and isinstance(func.value, ast.Call):
+        return MAY_RAISE  # of a base class outside the project, mostly torch.nn.Module
+    if kind.tag is Tag.MODULE and name in _REGISTERS:
+        root = Root(Owner.ATTRIBUTE, f"{ast.unparse(func.value)}.{_text(node.args)}")
+        return EffectSet(frozenset({Write(root, tensor=False)}), may_raise=True)
     if name in _CHANGES and kind.tag in (Tag.CONTAINER, Tag.UNKNOWN, Tag.STATIC):
         writes = effects.written(func.value, function, stmt, tensor=False)
         kept = writes if writes.writes or kind.tag is Tag.STATIC else _unknown(node)
@@ -259,3 +266,9 @@ def _method(
     if kind.tag is Tag.MODULE and name in ("parameters", "buffers", "children", "modules"):
         return NOTHING
     return _unknown(node)
+
+
+def _text(arguments: list[ast.expr]) -> str:
+    """The first argument where it is a literal string."""
+    first = arguments[0] if arguments else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else "?"

@@ -176,7 +176,7 @@ class Effects:
     def _attribute_store(
         self, target: ast.Attribute, value: ast.expr, function: Function
     ) -> EffectSet:
-        base = self.roots.of(value, function)
+        base = self.roots.of(value, function, held=False)
         if base and all(not root.outside for root in base):
             return EffectSet(frozenset(Write(root, tensor=False) for root in base))
         root = Root(Owner.ATTRIBUTE, ast.unparse(target))
@@ -209,7 +209,7 @@ class Effects:
         self, expr: ast.expr, function: Function, stmt: ast.stmt | None, *, tensor: bool
     ) -> EffectSet:
         """A write in place to what `expr` stands for."""
-        roots = self.roots.of(expr, function, stmt)
+        roots = self.roots.of(expr, function, stmt, held=False)
         return EffectSet(frozenset(Write(root, tensor) for root in roots))
 
     # -- expressions -----------------------------------------------------------------------

@@ -8,14 +8,13 @@ an annotation are presumed tensors where the function uses them as such.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from graphmend.analyses import algebra, calls, members, parameters
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
-    BOTTOM,
     NONE,
     SCALAR,
     STATIC,
@@ -27,16 +26,16 @@ from graphmend.analyses.kind import (
     join,
     tuple_of,
 )
+from graphmend.analyses.solver import Solver, Table
 from graphmend.ir.module import ClassInfo, Function, Module
 
 if TYPE_CHECKING:
+    from graphmend.ir.callers import CallersUnknown
     from graphmend.ir.dataflow import Definition
     from graphmend.ir.hierarchy import Hierarchy
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_MAX_OPEN = 400
 _OPAQUE = frozenset({"with", "except", "import", "function", "class", "match", "type"})
-_MAX_ROUNDS = 6
 _TENSORLIKE = (Tag.TENSOR, Tag.MIXED)
 
 
@@ -48,8 +47,8 @@ class CallSite(Protocol):
         """The function that holds the call; None at module level."""
 
     @property
-    def call(self) -> ast.Call:
-        """The call itself."""
+    def call(self) -> ast.expr:
+        """The call, or another mention of the function."""
 
 
 class Resolution(Protocol):
@@ -65,19 +64,18 @@ class Resolution(Protocol):
         """Whether the class derives from torch.nn.Module."""
 
     @property
+    def files(self) -> Sequence[Path] | None:
+        """The files of the project; None where there are too many to search."""
+
+    @property
     def hierarchy(self) -> Hierarchy:
         """Base classes and method resolution order."""
 
-    def callers(self, function: Function) -> Iterable[CallSite]:
-        """The calls of a function, as far as they are known."""
+    def local_calls(self, function: Function) -> Sequence[CallSite]:
+        """The calls of a function in its own module."""
 
-
-@dataclass
-class _Frame:
-    """One computation in progress, for results that depend on themselves."""
-
-    assumed: Kind
-    needed: bool = False
+    def callers(self, function: Function) -> Sequence[CallSite] | CallersUnknown:
+        """The uses of a function in the project, as far as they are known."""
 
 
 class Kinds:
@@ -85,12 +83,10 @@ class Kinds:
 
     def __init__(self, project: Resolution) -> None:
         self.project = project
-        self._known: dict[Hashable, Kind] = {}
-        self._open: dict[Hashable, _Frame] = {}
-        self._provisional: list[set[Hashable]] = []
-        self._swept: set[Function] = set()
+        self._solver = Solver()
         self._loose: dict[ast.AST, ast.AST] = {}
         self.evidence: dict[Function, frozenset[str]] = {}
+        self.registered: dict[ClassInfo, frozenset[str]] = {}
 
     # -- questions -------------------------------------------------------------------------
 
@@ -99,8 +95,6 @@ class Kinds:
 
         An expression that is not part of the module's tree needs `stmt`, where it is read.
         """
-        if function is not None:
-            self._sweep(function)
         self._attach(expr, function)
         return self.evaluate(expr, function, stmt)
 
@@ -180,7 +174,6 @@ class Kinds:
 
     def returns(self, function: Function) -> Kind:
         """What a call of the function gives."""
-        self._sweep(function)
         return self.compute(("returns", function), lambda: calls.summary(self, function))
 
     # -- evaluation ------------------------------------------------------------------------
@@ -189,44 +182,26 @@ class Kinds:
         self, expr: ast.expr, function: Function | None, stmt: ast.stmt | None = None
     ) -> Kind:
         """`of`, for use while definitions of the function are still being worked out."""
-        key = (expr, function, stmt)
-        return self.compute(key, lambda: self._evaluate(expr, function, stmt))
+        if function is None:
+            return self._evaluate(expr, function, stmt)
+        work = lambda: self._evaluate(expr, function, stmt)  # noqa: E731
+        return self._table(function).expression((expr, stmt), work)
 
     def compute(self, key: Hashable, work: Callable[[], Kind]) -> Kind:
-        """The memoised result of `work`, iterated to a fixed point where it needs itself."""
-        if key in self._known:
-            return self._known[key]
-        if key in self._open:
-            self._open[key].needed = True
-            for dependent in self._provisional:
-                dependent.add(key)
-            return self._open[key].assumed
-        if len(self._open) > _MAX_OPEN:
-            return UNKNOWN
-        frame = self._open[key] = _Frame(BOTTOM)
-        leaning: set[Hashable] = set()
-        self._provisional.append(leaning)
-        result = work()
-        for _ in range(_MAX_ROUNDS):
-            if not frame.needed or result == frame.assumed:
-                break
-            frame.assumed = join([frame.assumed, result])
-            result = join([frame.assumed, work()])
-        else:
-            result = UNKNOWN
-        del self._open[key]
-        self._provisional.pop()
-        if not leaning - {key}:
-            self._known[key] = result
-        return result
+        """The memoised result of a question that several functions share."""
+        return self._solver.between(key, work)
+
+    def local(self, key: Hashable, function: Function, work: Callable[[], Kind]) -> Kind:
+        """The memoised result of a question about one function's own definitions."""
+        return self._table(function).expression(key, work)
+
+    def _table(self, function: Function) -> Table:
+        return self._solver.table(function, lambda: self._sweep(function))
 
     def _sweep(self, function: Function) -> None:
         """Work through a function in source order, so that chains of definitions stay shallow."""
-        if function in self._swept:
-            return
-        self._swept.add(function)
         for statement in function.statements:
-            if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
                 if statement.value is not None:
                     self.evaluate(statement.value, function)
 
@@ -338,7 +313,7 @@ class Kinds:
     def of_definition(self, definition: Definition, function: Function) -> Kind:
         """The kind that a definition gives its name."""
         work = lambda: self._definition(definition, function)  # noqa: E731
-        return self.compute(("definition", definition, function), work)
+        return self._table(function).definition(definition, work)
 
     def _definition(self, definition: Definition, function: Function) -> Kind:
         if definition.kind == "parameter":

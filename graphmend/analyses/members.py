@@ -20,6 +20,7 @@ from graphmend.analyses.kind import (
     join,
 )
 from graphmend.analyses.operators import facts, module_facts
+from graphmend.ir.bindings import own_nodes
 from graphmend.ir.definitions import Value
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.symbols import attribute_stores, receiver
@@ -102,7 +103,7 @@ def _member(kinds: Kinds, info: ClassInfo, name: str) -> Kind:
     found: list[Kind] = []
     for base in kinds.project.hierarchy.ancestors(info):
         found += [_assigned(kinds, site, name, value) for site, value in stores(base, name)]
-        found += [TENSOR for registered in registered_names(base) if registered == name]
+        found += [TENSOR] if name in registered_names(kinds, base) else []
         if name in base.methods and not found:
             return _method_attribute(kinds, base.methods[name])
         if not found:
@@ -153,19 +154,20 @@ def stores(info: ClassInfo, name: str) -> list[tuple[Function, ast.expr | None]]
     return info.attributes.get(name, []) if info.module.classes else []
 
 
-def registered_names(info: ClassInfo) -> list[str]:
+def registered_names(kinds: Kinds, info: ClassInfo) -> frozenset[str]:
     """The names under which the class's methods register buffers and parameters."""
-    return [
-        node.args[0].value
-        for method in info.methods.values()
-        for node in ast.walk(method.node)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _REGISTERS
-        and node.args
-        and isinstance(node.args[0], ast.Constant)
-        and isinstance(node.args[0].value, str)
-    ]
+    if info not in kinds.registered:
+        nodes = (n for method in info.methods.values() for n in own_nodes(method.node.body))
+        names = (_registered(node) for node in nodes)
+        kinds.registered[info] = frozenset(name for name in names if name is not None)
+    return kinds.registered[info]
+
+
+def _registered(node: ast.AST) -> str | None:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=register), args=[ast.Constant(value=str(name)), *_]):
+            return name if register in _REGISTERS else None
+    return None
 
 
 # -- names from outside --------------------------------------------------------------------
@@ -297,13 +299,6 @@ def _sets(made: Function, info: ClassInfo, name: str) -> bool:
             if target.attr == name and isinstance(target.value, ast.Name):
                 if target.value.id == own and not isinstance(statement, ast.Delete):
                     return True
-        if isinstance(statement, ast.Expr) and _registers(statement.value, name):
+        if isinstance(statement, ast.Expr) and _registered(statement.value) == name:
             return True
-    return False
-
-
-def _registers(node: ast.expr, name: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr=register), args=[ast.Constant(value=found), *_]):
-            return register in _REGISTERS and found == name
     return False

@@ -24,9 +24,11 @@ _SHARED = frozenset(
     " short size sort split stride to trace transpose type T device dtype layout numpy ndim where"
     " filter equal add dot std mean var sum min max all any prod diff clip repeat".split()
 )
-# Of these the result is a tensor (or NumPy array) all the same when they are called.
-_ARRAY_METHODS = frozenset(
-    "sum mean std var prod min max all any clip round repeat where dot".split()
+# Of these, arrays have the first; a call of the others most likely is one of a tensor as well.
+_ARRAY_METHODS = frozenset("sum mean std var prod min max all any".split())
+_LIKELY = frozenset(
+    "clip round repeat where dot reshape transpose to float half double bfloat16 long size dim"
+    " get_device equal diff stride short".split()
 )
 _BUILTIN_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, complex) for name in dir(kind)
@@ -127,8 +129,13 @@ def only_tensors_have(name: str) -> bool:
 
 
 def only_arrays_have(name: str) -> bool:
-    """Whether calling a method of this name gives array data, be it a tensor or NumPy's."""
+    """Whether a method of this name shows that its receiver is a tensor or a NumPy array."""
     return name in _ARRAY_METHODS or only_tensors_have(name)
+
+
+def likely_on_tensor(name: str) -> bool:
+    """Whether a call of this method on a receiver nothing is known of is taken for a tensor's."""
+    return name in _LIKELY or only_arrays_have(name)
 
 
 @cache

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphmend.analyses import members
+from graphmend.analyses import algebra, members
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     BOTTOM,
@@ -26,11 +26,12 @@ from graphmend.ir.module import Function
 from graphmend.ir.symbols import receiver
 
 if TYPE_CHECKING:
-    from graphmend.analyses.kinds import Kinds
+    from graphmend.analyses.kinds import CallSite, Kinds
 
 _CONFIGURATIONS = frozenset({"config", "cfg", "configuration"})
 _ADDERS = {"append": 0, "extend": 0, "insert": 1, "add": 0, "appendleft": 0}
 _MAX_SITES = 40
+_MAX_FILES = 300  # of a project that is searched for the callers of a plain function
 
 
 def parameter(kinds: Kinds, name: str, function: Function) -> Kind:
@@ -99,20 +100,27 @@ def default_of(function: Function, name: str) -> ast.expr | None:
 
 
 def _passed(kinds: Kinds, name: str, function: Function) -> Kind:
-    """The join over the known calls; UNKNOWN where one cannot be followed."""
+    """The join over the known calls; BOTTOM where there is none."""
     found: list[Kind] = []
-    for count, site in enumerate(kinds.project.callers(function)):
-        if count == _MAX_SITES or site.function is None:
-            return UNKNOWN
-        argument = passed_to(site.call, name, function)
-        if argument is None:
+    for site in _calls(kinds, function):
+        argument = passed_to(site.call, name, function) if isinstance(site.call, ast.Call) else None
+        if argument is not None:
+            found.append(kinds.evaluate(argument, site.function))
+        else:
             default = default_of(function, name)
-            argument = default
-        if argument is None:
-            return UNKNOWN
-        at_site = argument is not default_of(function, name)
-        found.append(kinds.evaluate(argument, site.function if at_site else function.outer))
+            found.append(UNKNOWN if default is None else kinds.evaluate(default, function.outer))
     return join(found)
+
+
+def _calls(kinds: Kinds, function: Function) -> Sequence[CallSite]:
+    """The calls to look at: those of the same module, of plain functions else the project's."""
+    found = kinds.project.local_calls(function)
+    plain = function.owner is None and function.outer is None
+    if not found and plain and len(kinds.project.files or ()) in range(1, _MAX_FILES):
+        elsewhere = kinds.project.callers(function)
+        found = elsewhere if isinstance(elsewhere, Sequence) else ()
+    inside = [s for s in found if s.function is not None and isinstance(s.call, ast.Call)]
+    return inside[:_MAX_SITES]
 
 
 def passed_to(call: ast.Call, name: str, function: Function) -> ast.expr | None:
@@ -152,6 +160,8 @@ def _evidence(kinds: Kinds, function: Function) -> Iterator[str]:
             case ast.BinOp(op=ast.MatMult()):
                 yield from _presumed(node.left)
                 yield from _presumed(node.right)
+            case ast.Subscript(value=value, slice=index) if algebra.slices_dimensions(index):
+                yield from _presumed(value)
 
 
 def _body(function: Function) -> list[ast.stmt] | ast.expr:
@@ -217,7 +227,7 @@ def with_added(kinds: Kinds, name: str, function: Function, kind: Kind) -> Kind:
     """A container's kind with what the function puts into it, wherever that happens."""
     if kind.tag is not Tag.CONTAINER:
         return kind
-    added = kinds.compute(("added", function, name), lambda: join(_added(kinds, name, function)))
+    added = kinds.local(("added", name), function, lambda: join(_added(kinds, name, function)))
     if added.tag is Tag.BOTTOM:
         return kind
     return replace(kind, element=join([kind.element or BOTTOM, added]), items=None)

@@ -49,13 +49,9 @@ Roots = frozenset[Root]
 NOWHERE: Roots = frozenset()
 ANYWHERE: Roots = frozenset({Root(Owner.UNKNOWN, "?")})
 
-_HANDS_ON = frozenset(
-    "list tuple set frozenset zip enumerate reversed iter sorted filter map next max min sum dict"
-    " getattr super vars abs round".split()
-)
-_HANDS_OUT = frozenset(
-    {"get", "pop", "items", "values", "popitem", "setdefault", "copy", "popleft"}
-)
+# Builtins that hand on (a part of) an argument, and those whose result refers to the arguments.
+_HANDS_OVER = frozenset("next max min sum getattr super vars abs round iter reversed".split())
+_HOLDS = frozenset("list tuple set frozenset zip enumerate sorted filter map dict".split())
 _ADDERS = frozenset({"append", "extend", "insert", "add", "appendleft", "update", "setdefault"})
 _IMMUTABLE = frozenset({Tag.STATIC, Tag.SCALAR, Tag.LOGGER})
 
@@ -65,34 +61,45 @@ class RootFinder:
 
     def __init__(self, kinds: Kinds) -> None:
         self._kinds = kinds
-        self._known: dict[tuple[ast.expr, Function, ast.stmt | None], Roots] = {}
+        self._known: dict[tuple[ast.expr, Function, ast.stmt | None, bool], Roots] = {}
         self._names: dict[tuple[str, Function], Roots] = {}
         self._returned: dict[Function, Roots] = {}
         self._open: set[object] = set()
+        self._cut = False
 
-    def of(self, expr: ast.expr, function: Function, stmt: ast.stmt | None = None) -> Roots:
-        """The memory that the value of `expr` may share, or may hold references to."""
-        key = (expr, function, stmt)
+    def of(
+        self, expr: ast.expr, function: Function, stmt: ast.stmt | None = None, *, held: bool = True
+    ) -> Roots:
+        """The memory that the value of `expr` may be; with `held`, what it may refer to as well."""
+        key = (expr, function, stmt, held)
         if key in self._known:
             return self._known[key]
         if key in self._open:
+            self._cut = True
             return NOWHERE
         self._open.add(key)
         kind = self._kinds.of(expr, function, stmt)
-        found = NOWHERE if kind.tag in _IMMUTABLE else self._find(expr, function, stmt)
-        self._open.discard(key)
-        if not self._open:
+        immutable = kind.tag in _IMMUTABLE
+        found = NOWHERE if immutable else self._find(expr, function, stmt, held)
+        self._close(key)
+        if not self._cut:
             self._known[key] = found
         return found
+
+    def _close(self, key: object) -> None:
+        """Results worked out while another one was left open may be too small: not kept."""
+        self._open.discard(key)
+        if not self._open:
+            self._cut = False
 
     def of_name(self, name: str, function: Function) -> Roots:
         """The roots of every value the local `name` may have anywhere in the function."""
         key = (name, function)
         if key not in self._names:
+            found = self._definitions(name, function)
+            stores = [self._bound(d, function, True) for d in found]
             node = ast.Name(name, ast.Load())
-            stores = {self._bound(d, function) for d in self._definitions(name, function)}
-            found = NOWHERE.union(*stores) if stores else self._free(node, function)
-            self._names[key] = found
+            self._names[key] = NOWHERE.union(*stores) if stores else self._free(node, function)
         return self._names[key]
 
     def returned(self, function: Function) -> Roots:
@@ -100,58 +107,44 @@ class RootFinder:
         if function in self._returned:
             return self._returned[function]
         if function in self._open:
+            self._cut = True
             return NOWHERE
         self._open.add(function)
-        values: list[ast.expr]
-        if isinstance(function.node, ast.Lambda):
-            values = [function.node.body]
-        else:
-            nodes = own_nodes(function.node.body)
-            kinds = (ast.Return, ast.Yield, ast.YieldFrom)
-            values = [n.value for n in nodes if isinstance(n, kinds) and n.value is not None]
-        found = NOWHERE.union(*(self.of(value, function) for value in values))
-        self._open.discard(function)
-        if not self._open:
+        found = NOWHERE.union(*(self.of(value, function) for value in _results(function)))
+        self._close(function)
+        if not self._cut:
             self._returned[function] = found
         return found
 
     # -- expressions -----------------------------------------------------------------------
 
-    def _find(self, expr: ast.expr, function: Function, stmt: ast.stmt | None) -> Roots:
-        def again(parts: Iterable[ast.expr]) -> Roots:
-            return NOWHERE.union(*(self.of(part, function, stmt) for part in parts))
+    def _find(self, expr: ast.expr, function: Function, stmt: ast.stmt | None, held: bool) -> Roots:
+        def again(parts: Iterable[ast.expr], held: bool = held) -> Roots:
+            return NOWHERE.union(*(self.of(p, function, stmt, held=held) for p in parts))
 
         match expr:
             case ast.Name():
-                return self._name(expr, function, stmt)
+                return self._name(expr, function, stmt, held)
             case ast.Attribute():
                 return self._attribute(expr, function, stmt)
             case ast.Subscript(value=value, slice=index):
                 kind = self._kinds.of(index, function, stmt)
                 copied = kind.tag is Tag.TENSOR and self._is_tensor(value, function, stmt)
-                return _made(expr) if copied else again([value])
+                return _made(expr) if copied else again([value], True)
             case ast.Call():
-                return self._call(expr, function, stmt)
+                return self._call(expr, function, stmt, held)
             case ast.BinOp(left=left, right=right):
                 known = self._kinds.of(expr, function, stmt).tag in (Tag.TENSOR, Tag.NUMPY)
-                return _made(expr) if known else again([left, right]) | _made(expr)
+                return _made(expr) if known or not held else again([left, right]) | _made(expr)
             case ast.BoolOp(values=parts):
                 return again(parts)
             case ast.IfExp(body=body, orelse=orelse):
                 return again([body, orelse])
             case ast.NamedExpr(value=value) | ast.Starred(value=value):
                 return again([value])
-            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-                return again(parts) | _made(expr)
-            case ast.Dict(values=parts):
-                return again(parts) | _made(expr)
-            case ast.ListComp(elt=elt) | ast.SetComp(elt=elt) | ast.GeneratorExp(elt=elt):
-                return again([elt]) | _made(expr)
-            case ast.DictComp(value=value):
-                return again([value]) | _made(expr)
             case ast.Await() | ast.Yield() | ast.YieldFrom():
                 return ANYWHERE
-        return _made(expr)
+        return _made(expr) | (again(_contents(expr)) if held else NOWHERE)
 
     def _is_tensor(self, expr: ast.expr, function: Function, stmt: ast.stmt | None) -> bool:
         return self._kinds.of(expr, function, stmt).tag is Tag.TENSOR
@@ -161,13 +154,14 @@ class RootFinder:
         if name is not None:
             return frozenset({Root(Owner.GLOBAL, name)})
         base = self.of(expr.value, function, stmt)
-        if self._is_tensor(expr.value, function, stmt):
+        fresh = bool(base) and not any(root.outside for root in base)
+        if fresh or self._is_tensor(expr.value, function, stmt):
             return base
-        return base | {Root(Owner.ATTRIBUTE, ast.unparse(expr))}
+        return frozenset({Root(Owner.ATTRIBUTE, ast.unparse(expr))})
 
     # -- names -----------------------------------------------------------------------------
 
-    def _name(self, name: ast.Name, function: Function, stmt: ast.stmt | None) -> Roots:
+    def _name(self, name: ast.Name, function: Function, stmt: ast.stmt | None, held: bool) -> Roots:
         clause = self._kinds.clause(name, function.module)
         if clause is not None:
             return self.of(clause.iter, function, stmt)
@@ -177,8 +171,8 @@ class RootFinder:
             return frozenset({Root(Owner.ARGUMENT, name.id)})
         where = stmt or function.module.statement_of(name)
         found = function.flow.definitions_reaching(where, name.id)
-        roots = NOWHERE.union(*(self._bound(d, function) for d in found))
-        return roots | self._added(name.id, function)
+        roots = NOWHERE.union(*(self._bound(d, function, held) for d in found))
+        return roots | (self._added(name.id, function) if held else NOWHERE)
 
     def _free(self, name: ast.Name, function: Function) -> Roots:
         outer = function.outer
@@ -196,34 +190,41 @@ class RootFinder:
                     seen.add(found)
                     yield found
 
-    def _bound(self, definition: Definition, function: Function) -> Roots:
+    def _bound(self, definition: Definition, function: Function, held: bool) -> Roots:
         if definition.kind == "parameter":
             return frozenset({Root(Owner.ARGUMENT, definition.name)})
         stmt, name = definition.stmt, definition.name
         if definition.value is not None:
-            return self.of(definition.value, function)
+            return self.of(definition.value, function, held=held)
         match stmt:
             case ast.Assign(value=value):
                 return self.of(value, function)
             case ast.For(target=target, iter=iterated) if algebra.binds(target, name):
                 return self.of(iterated, function)
             case ast.AugAssign(value=value):
-                key = (stmt, name)
-                if key in self._open:
-                    return NOWHERE
-                self._open.add(key)
-                before = function.flow.definitions_reaching(stmt, name)
-                found = NOWHERE.union(*(self._bound(d, function) for d in before))
-                self._open.discard(key)
-                return found | self.of(value, function)
+                more = self.of(value, function) if held else NOWHERE
+                return self._before(stmt, name, function, held) | more
             case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
                 return NOWHERE
         return ANYWHERE
+
+    def _before(self, stmt: ast.AugAssign, name: str, function: Function, held: bool) -> Roots:
+        """What an augmented assignment writes to: the name's value before it."""
+        key = (stmt, name, held)
+        if key in self._open:
+            self._cut = True
+            return NOWHERE
+        self._open.add(key)
+        found = function.flow.definitions_reaching(stmt, name)
+        roots = NOWHERE.union(*(self._bound(d, function, held) for d in found))
+        self._close(key)
+        return roots
 
     def _added(self, name: str, function: Function) -> Roots:
         """What the function puts into the container `name`."""
         key = ("added", name, function)
         if key in self._open:
+            self._cut = True
             return NOWHERE
         self._open.add(key)
         found = NOWHERE
@@ -235,12 +236,12 @@ class RootFinder:
                 case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value):
                     if owner == name and not self._is_tensor(value, function, None):
                         found |= self.of(value, function)
-        self._open.discard(key)
+        self._close(key)
         return found
 
     # -- calls -----------------------------------------------------------------------------
 
-    def _call(self, node: ast.Call, function: Function, stmt: ast.stmt | None) -> Roots:
+    def _call(self, node: ast.Call, function: Function, stmt: ast.stmt | None, held: bool) -> Roots:
         every = [*node.args, *(k.value for k in node.keywords)]
         if isinstance(node.func, ast.Attribute) and self._is_object(node.func, function):
             every.append(node.func.value)
@@ -248,24 +249,24 @@ class RootFinder:
         if ran is not None:
             found, given = ran
             shared = [a for p, a in given.items() if _position(found.params, p) in found.aliases]
-            return _made(node).union(*(self.of(a, function, stmt) for a in shared))
-        name = function.module.qualified(node.func, function) or ""
+            return _made(node) | self._all(shared, function, stmt)
+        name = calls.qualified(self._kinds, node, function) or ""
         if name.startswith("builtins."):
-            handed = name.removeprefix("builtins.") in _HANDS_ON
-            return self._all(every, function, stmt) | _made(node) if handed else _made(node)
+            builtin = name.removeprefix("builtins.")
+            handed = builtin in _HANDS_OVER or held and builtin in _HOLDS
+            return _made(node) | (self._all(every, function, stmt) if handed else NOWHERE)
         reached = self._kinds.project.callee(node, function)
         if isinstance(reached, Function):
             return self.at_call(self.returned(reached), reached, node, function, stmt) | _made(node)
         if isinstance(reached, ClassInfo):
-            return self._all(every, function, stmt) | _made(node)
+            return _made(node) | (self._all(every, function, stmt) if held else NOWHERE)
         layer = self._kinds.of(node.func, function, stmt)
         known = module_facts(layer.name) if layer.name is not None else None
         if known is not None and known.returns != "unknown":
             handed_back = node.args[:1] if known.aliases else []
-            return self._all(handed_back, function, stmt) | _made(node)
-        if name.startswith(("torch.", "math.", "numpy.", "logging.")):
-            return self._all(every, function, stmt) | _made(node)
-        return self._all(every, function, stmt) | ANYWHERE
+            return _made(node) | self._all(handed_back, function, stmt)
+        outside = name.startswith(("torch.", "math.", "numpy.", "logging."))
+        return self._all(every, function, stmt) | (_made(node) if outside else ANYWHERE)
 
     def _is_object(self, func: ast.Attribute, function: Function) -> bool:
         return function.module.qualified(func, function) is None
@@ -318,6 +319,29 @@ class RootFinder:
             owner = ast.unparse(call.func) if kind.tag is Tag.MODULE else owner
         path = f"{owner}.{attribute}" if attribute else owner
         return frozenset({Root(Owner.ATTRIBUTE, path)})
+
+
+def _results(function: Function) -> list[ast.expr]:
+    """The expressions whose values a call returns or yields."""
+    if isinstance(function.node, ast.Lambda):
+        return [function.node.body]
+    nodes = own_nodes(function.node.body)
+    kinds = (ast.Return, ast.Yield, ast.YieldFrom)
+    return [n.value for n in nodes if isinstance(n, kinds) and n.value is not None]
+
+
+def _contents(expr: ast.expr) -> list[ast.expr]:
+    """What a display or comprehension puts into the container it makes."""
+    match expr:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return parts
+        case ast.Dict(values=parts):
+            return parts
+        case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
+            return [part]
+        case ast.DictComp(value=part):
+            return [part]
+    return []
 
 
 def _position(params: tuple[str, ...], name: str) -> int:
