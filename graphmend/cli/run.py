@@ -13,6 +13,7 @@ from graphmend.findings import Finding
 from graphmend.report.console import Console, printable
 from graphmend.report.outcome import Outcome, Problem
 from graphmend.report.tally import Tally
+from graphmend.report.text import line
 
 STDIN = "-"
 
@@ -103,9 +104,7 @@ class Run:
 
     def _show(self, findings: tuple[Finding, ...]) -> None:
         if findings:
-            from graphmend.report.text import line
-
-            self.console.data("\n".join(line(f, self.options.unsafe) for f in findings))
+            self.console.data("\n".join(map(line, findings)))
 
     def _error(self, problem: Problem) -> None:
         self.errors.append(problem)

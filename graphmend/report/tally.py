@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphmend.findings import Finding, Grade, Status
+from graphmend.findings import Finding, Status
 from graphmend.report.outcome import Outcome
+from graphmend.report.text import needs_unsafe
 
 CLEAN, FINDINGS, ERROR = 0, 1, 2
 
@@ -35,10 +36,10 @@ class Tally:
     def _count(self, finding: Finding) -> None:
         if finding.status is Status.FIXED:
             self.fixed += 1
+        elif needs_unsafe(finding):
+            self.unsafe += 1
         elif finding.status is Status.REFUSED:
             self.refused += 1
-        elif finding.grade is Grade.UNSAFE:
-            self.unsafe += 1
         else:
             self.fixable += 1
 

@@ -6,16 +6,23 @@ from graphmend.findings import Finding, Grade, Status
 from graphmend.report.console import printable
 
 
-def line(finding: Finding, unsafe: bool) -> str:
-    """`path:line:col: CODE message [fixable]`; `unsafe` says that --unsafe was given."""
+def line(finding: Finding) -> str:
+    """`path:line:col: CODE message [fixable]`, or what else is to be said of the site."""
     place = f"{finding.path}:{finding.line}:{finding.column}"
-    return printable(f"{place}: {finding.code} {finding.message} [{_verdict(finding, unsafe)}]")
+    return printable(f"{place}: {finding.code} {finding.message} [{_verdict(finding)}]")
 
 
-def _verdict(finding: Finding, unsafe: bool) -> str:
-    if finding.status is Status.REFUSED:
-        return f"refused: {finding.reason}" if finding.reason else "refused"
-    if finding.grade is not Grade.UNSAFE:
-        return str(finding.status)
-    verdict = f"{finding.status}, unsafe" if unsafe else "fixable with --unsafe"
-    return f"{verdict}: {finding.reason}" if finding.reason else verdict
+def _verdict(finding: Finding) -> str:
+    verdict = str(finding.status)
+    if finding.status is not Status.REFUSED and finding.grade is Grade.UNSAFE:
+        verdict += ", unsafe"
+    if finding.reason:
+        verdict += f": {finding.reason}"
+    if needs_unsafe(finding):
+        verdict += "; --unsafe mends it"
+    return verdict
+
+
+def needs_unsafe(finding: Finding) -> bool:
+    """Whether the site was left only because `--unsafe` was not given."""
+    return finding.status is Status.REFUSED and finding.grade is Grade.UNSAFE

@@ -79,8 +79,8 @@ def stand_in(
             case "log":
                 findings.append(here)
             case "risky":
-                status = Status.FIXED if unsafe else Status.FIXABLE
-                here = replace(here, grade=Grade.UNSAFE, reason="`f` is pure", status=status)
+                status = Status.FIXED if unsafe else Status.REFUSED
+                here = replace(here, grade=Grade.UNSAFE, reason="assumes purity", status=status)
                 findings.append(here)
             case "guard":
                 here = replace(here, code="GM301", category=Category.GUARD, message="guard")

@@ -32,7 +32,7 @@ def test_check_reports_and_writes_nothing(graphmend, write):
     assert ran.code == 1
     assert ran.out.splitlines() == [
         "a.py:1:1: GM202 log record [fixable]",
-        "a.py:2:1: GM202 log record [fixable with --unsafe: `f` is pure]",
+        "a.py:2:1: GM202 log record [refused: assumes purity; --unsafe mends it]",
     ]
     assert path.read_text() == "log\nrisky\n"
     assert ran.err == "2 break sites in 1 file: 1 fixable, 1 fixable with --unsafe\n"
@@ -42,7 +42,7 @@ def test_fix_writes_and_lists_what_is_left(graphmend, write):
     path = write("a.py", "log\nrisky\n")
     ran = graphmend("fix", "a.py")
     assert ran.code == 1
-    assert ran.out == "a.py:2:1: GM202 log record [fixable with --unsafe: `f` is pure]\n"
+    assert ran.out == "a.py:2:1: GM202 log record [refused: assumes purity; --unsafe mends it]\n"
     assert path.read_text() == "mended\nrisky\n"
     assert ran.err == "1 site mended in 1 file, 1 left: 1 fixable with --unsafe\n"
 
@@ -51,6 +51,12 @@ def test_fix_unsafe_leaves_nothing(graphmend, write):
     path = write("a.py", "log\nrisky\n")
     ran = graphmend("fix", "--unsafe", "a.py")
     assert (ran.code, ran.out, path.read_text()) == (0, "", "mended\nmended\n")
+
+
+def test_check_unsafe_names_the_assumption(graphmend, write):
+    write("a.py", "risky\n")
+    out = graphmend("check", "--unsafe", "a.py").out
+    assert out == "a.py:1:1: GM202 log record [fixable, unsafe: assumes purity]\n"
 
 
 def test_exit_zero_hides_findings_not_errors(graphmend, write):

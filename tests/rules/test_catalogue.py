@@ -36,7 +36,7 @@ def test_a_rule_is_described(rule: Rule) -> None:
     text = rule.text()
     assert text.startswith(f"# {rule.code} {rule.name}\n")
     assert re.findall(r"(?m)^## (.+)$", text) == HEADINGS
-    for _, target in re.findall(r"\[([^]]+)\]\(([^)]+)\)", text):
+    for target in re.findall(r"\]\((\.[^)]+)\)", text):
         assert (rule.folder / target).is_file()
 
 
