@@ -329,34 +329,25 @@ def summary(kinds: Kinds, function: Function) -> Kind:
         return kinds.evaluate(node.body, function)
     if isinstance(node, ast.AsyncFunctionDef):
         return UNKNOWN
+    promised = annotated(node.returns, function.module, function)
+    if function.module is not kinds.home and promised.tag not in (Tag.UNKNOWN, Tag.CONTAINER):
+        return promised
     found = _yielded(kinds, function) or join(
-        kinds.evaluate(s.value, function) if s.value is not None else NONE
-        for s in function.statements
-        if isinstance(s, ast.Return)
+        kinds.evaluate(n.value, function) if n.value is not None else NONE
+        for n in kinds.nodes(function)
+        if isinstance(n, ast.Return)
     )
     if found.tag is Tag.BOTTOM:
         found = NONE
-    promised = annotated(node.returns, function.module, function)
     return promised if found.tag is Tag.UNKNOWN or found.none else found
 
 
 def _yielded(kinds: Kinds, function: Function) -> Kind | None:
-    yields = [
-        e
-        for s in function.statements
-        for e in ast.walk(s)
-        if isinstance(e, ast.Yield | ast.YieldFrom) and function.module.function_of(e) is function
-    ]
+    yields = [n for n in kinds.nodes(function) if isinstance(n, ast.Yield | ast.YieldFrom)]
     if not yields:
         return None
-    return container(
-        join(
-            UNKNOWN
-            if isinstance(e, ast.YieldFrom) or e.value is None
-            else kinds.evaluate(e.value, function)
-            for e in yields
-        )
-    )
+    values = [n.value if isinstance(n, ast.Yield) else None for n in yields]
+    return container(join(UNKNOWN if v is None else kinds.evaluate(v, function) for v in values))
 
 
 def reads(kinds: Kinds, node: ast.Call, function: Function | None, stmt: ast.stmt | None) -> bool:

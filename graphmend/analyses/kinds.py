@@ -27,6 +27,7 @@ from graphmend.analyses.kind import (
     tuple_of,
 )
 from graphmend.analyses.solver import Solver, Table
+from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import ClassInfo, Function, Module
 
 if TYPE_CHECKING:
@@ -79,13 +80,20 @@ class Resolution(Protocol):
 
 
 class Kinds:
-    """Kinds of expressions of one project, memoised."""
+    """Kinds of expressions of one project, memoised.
 
-    def __init__(self, project: Resolution) -> None:
+    `home` is the module in question (by default that of the first one): functions of others are
+    taken at their annotations' word where they have some, and their callers are not looked for.
+    """
+
+    def __init__(self, project: Resolution, home: Module | None = None) -> None:
         self.project = project
+        self.home = home
         self._solver = Solver()
         self._loose: dict[ast.AST, ast.AST] = {}
+        self._nodes: dict[Function, list[ast.AST]] = {}
         self.evidence: dict[Function, frozenset[str]] = {}
+        self.additions: dict[Function, dict[str, list[tuple[ast.expr, bool]]]] = {}
         self.registered: dict[ClassInfo, frozenset[str]] = {}
 
     # -- questions -------------------------------------------------------------------------
@@ -195,6 +203,12 @@ class Kinds:
         """The memoised result of a question about one function's own definitions."""
         return self._table(function).expression(key, work)
 
+    def nodes(self, function: Function) -> list[ast.AST]:
+        """All nodes of the function's body but those of functions defined in it."""
+        if function not in self._nodes:
+            self._nodes[function] = list(own_nodes(function.node.body))
+        return self._nodes[function]
+
     def _table(self, function: Function) -> Table:
         return self._solver.table(function, lambda: self._sweep(function))
 
@@ -260,7 +274,10 @@ class Kinds:
 
     def _attach(self, expr: ast.expr, function: Function | None) -> None:
         """Note the parents inside an expression that was parsed apart from the module."""
-        if function is None or function.module.parent(expr) is not None or expr in self._loose:
+        if function is None:
+            return
+        self.home = self.home or function.module
+        if function.module.parent(expr) is not None or expr in self._loose:
             return
         for node in ast.walk(expr):
             for child in ast.iter_child_nodes(node):

@@ -21,7 +21,6 @@ from graphmend.analyses.kind import (
     join,
 )
 from graphmend.analyses.operators import facts, module_facts, only_arrays_have
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import Function
 from graphmend.ir.symbols import receiver
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from graphmend.analyses.kinds import CallSite, Kinds
 
 _CONFIGURATIONS = frozenset({"config", "cfg", "configuration"})
-_ADDERS = {"append": 0, "extend": 0, "insert": 1, "add": 0, "appendleft": 0}
+ADDERS = {"append": 0, "extend": 0, "insert": 1, "add": 0, "appendleft": 0, "update": 0}
 _MAX_SITES = 40
 _MAX_FILES = 300  # of a project that is searched for the callers of a plain function
 
@@ -114,6 +113,8 @@ def _passed(kinds: Kinds, name: str, function: Function) -> Kind:
 
 def _calls(kinds: Kinds, function: Function) -> Sequence[CallSite]:
     """The calls to look at: those of the same module, of plain functions else the project's."""
+    if function.module is not kinds.home:
+        return ()
     found = kinds.project.local_calls(function)
     plain = function.owner is None and function.outer is None
     if not found and plain and len(kinds.project.files or ()) in range(1, _MAX_FILES):
@@ -152,7 +153,7 @@ def used_as_tensor(kinds: Kinds, name: str, function: Function) -> bool:
 
 
 def _evidence(kinds: Kinds, function: Function) -> Iterator[str]:
-    for node in own_nodes(_body(function)):
+    for node in kinds.nodes(function):
         match node:
             case ast.Call():
                 for operand in _tensor_operands(kinds, node, function):
@@ -162,10 +163,6 @@ def _evidence(kinds: Kinds, function: Function) -> Iterator[str]:
                 yield from _presumed(node.right)
             case ast.Subscript(value=value, slice=index) if algebra.slices_dimensions(index):
                 yield from _presumed(value)
-
-
-def _body(function: Function) -> list[ast.stmt] | ast.expr:
-    return function.node.body
 
 
 def _tensor_operands(kinds: Kinds, node: ast.Call, function: Function) -> Iterator[ast.expr]:
@@ -234,12 +231,25 @@ def with_added(kinds: Kinds, name: str, function: Function, kind: Kind) -> Kind:
 
 
 def _added(kinds: Kinds, name: str, function: Function) -> Iterator[Kind]:
-    for node in own_nodes(_body(function)):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=adder), args=[*args]):
-                position = _ADDERS.get(adder)
-                if found == name and position is not None and position < len(args):
-                    put = kinds.evaluate(args[position], function)
-                    yield put.of_element() if adder == "extend" else put
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found))]) if found == name:
-                yield kinds.evaluate(node.value, function)
+    for value, spread in additions(kinds, function).get(name, ()):
+        put = kinds.evaluate(value, function)
+        yield put.of_element() if spread else put
+
+
+def additions(kinds: Kinds, function: Function) -> dict[str, list[tuple[ast.expr, bool]]]:
+    """What the function puts into the containers it names; True: the elements of the value."""
+    if function not in kinds.additions:
+        found: dict[str, list[tuple[ast.expr, bool]]] = {}
+        for node in kinds.nodes(function):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=name), attr=adder), args=[*args]
+                ):
+                    position = ADDERS.get(adder)
+                    if position is not None and position < len(args):
+                        spread = adder in ("extend", "update")
+                        found.setdefault(name, []).append((args[position], spread))
+                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=value):
+                    found.setdefault(name, []).append((value, False))
+        kinds.additions[function] = found
+    return kinds.additions[function]

@@ -12,8 +12,7 @@ from graphmend.analyses import algebra, calls
 from graphmend.analyses.kind import Tag
 from graphmend.analyses.kinds import Kinds
 from graphmend.analyses.operators import module_facts
-from graphmend.analyses.parameters import default_of, passed_to
-from graphmend.ir.bindings import own_nodes
+from graphmend.analyses.parameters import additions, default_of, passed_to
 from graphmend.ir.module import ClassInfo, Function
 from graphmend.ir.symbols import receiver
 
@@ -52,7 +51,6 @@ ANYWHERE: Roots = frozenset({Root(Owner.UNKNOWN, "?")})
 # Builtins that hand on (a part of) an argument, and those whose result refers to the arguments.
 _HANDS_OVER = frozenset("next max min sum getattr super vars abs round iter reversed".split())
 _HOLDS = frozenset("list tuple set frozenset zip enumerate sorted filter map dict".split())
-_ADDERS = frozenset({"append", "extend", "insert", "add", "appendleft", "update", "setdefault"})
 _IMMUTABLE = frozenset({Tag.STATIC, Tag.SCALAR, Tag.LOGGER})
 
 
@@ -110,7 +108,7 @@ class RootFinder:
             self._cut = True
             return NOWHERE
         self._open.add(function)
-        found = NOWHERE.union(*(self.of(value, function) for value in _results(function)))
+        found = NOWHERE.union(*(self.of(value, function) for value in self._results(function)))
         self._close(function)
         if not self._cut:
             self._returned[function] = found
@@ -172,7 +170,8 @@ class RootFinder:
         where = stmt or function.module.statement_of(name)
         found = function.flow.definitions_reaching(where, name.id)
         roots = NOWHERE.union(*(self._bound(d, function, held) for d in found))
-        return roots | (self._added(name.id, function) if held else NOWHERE)
+        contains = held and not self._is_tensor(name, function, stmt)
+        return roots | (self._added(name.id, function) if contains else NOWHERE)
 
     def _free(self, name: ast.Name, function: Function) -> Roots:
         outer = function.outer
@@ -227,15 +226,8 @@ class RootFinder:
             self._cut = True
             return NOWHERE
         self._open.add(key)
-        found = NOWHERE
-        for node in own_nodes(function.node.body):
-            match node:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=adder)):
-                    if owner == name and adder in _ADDERS:
-                        found = found.union(*(self.of(a, function) for a in node.args))
-                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=owner))], value=value):
-                    if owner == name and not self._is_tensor(value, function, None):
-                        found |= self.of(value, function)
+        put = [value for value, _ in additions(self._kinds, function).get(name, ())]
+        found = NOWHERE.union(*(self.of(value, function) for value in put))
         self._close(key)
         return found
 
@@ -267,6 +259,14 @@ class RootFinder:
             return _made(node) | self._all(handed_back, function, stmt)
         outside = name.startswith(("torch.", "math.", "numpy.", "logging."))
         return self._all(every, function, stmt) | (_made(node) if outside else ANYWHERE)
+
+    def _results(self, function: Function) -> list[ast.expr]:
+        """The expressions whose values a call returns or yields."""
+        if isinstance(function.node, ast.Lambda):
+            return [function.node.body]
+        kinds = (ast.Return, ast.Yield, ast.YieldFrom)
+        nodes = self._kinds.nodes(function)
+        return [n.value for n in nodes if isinstance(n, kinds) and n.value is not None]
 
     def _is_object(self, func: ast.Attribute, function: Function) -> bool:
         return function.module.qualified(func, function) is None
@@ -319,15 +319,6 @@ class RootFinder:
             owner = ast.unparse(call.func) if kind.tag is Tag.MODULE else owner
         path = f"{owner}.{attribute}" if attribute else owner
         return frozenset({Root(Owner.ATTRIBUTE, path)})
-
-
-def _results(function: Function) -> list[ast.expr]:
-    """The expressions whose values a call returns or yields."""
-    if isinstance(function.node, ast.Lambda):
-        return [function.node.body]
-    nodes = own_nodes(function.node.body)
-    kinds = (ast.Return, ast.Yield, ast.YieldFrom)
-    return [n.value for n in nodes if isinstance(n, kinds) and n.value is not None]
 
 
 def _contents(expr: ast.expr) -> list[ast.expr]:
