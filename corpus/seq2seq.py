@@ -120,7 +120,7 @@ def _translation(ids: torch.Tensor) -> dict[str, Any]:
     return {"input_ids": ids, "attention_mask": mask, "decoder_input_ids": ids[:, :1].clone()}
 
 
-def _overflow_on_hot_token(encoder: torch.nn.Module) -> None:
+def _overflow_on_hot_token(encoder: Any) -> None:
     """Make the first encoder layer's output infinite in one channel, for HOT_TOKEN alone.
 
     That channel is zero in the embedding of every other token and dominates in the hot one's; the

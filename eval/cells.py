@@ -59,7 +59,8 @@ def removed_percent(row: Row) -> int | None:
     """The share of breaks that mending removed, rounded; None where a count is missing or 0."""
     if not row["before"] or not row["after"] or row["before"]["breaks"] <= 0:
         return None
-    before, after = row["before"]["breaks"], row["after"]["breaks"]
+    before: int = row["before"]["breaks"]
+    after: int = row["after"]["breaks"]
     return round(100 * (before - after) / before)
 
 
@@ -100,5 +101,6 @@ def notes(row: Row) -> list[str]:
 
 def _goal_met(row: Row) -> bool:
     """A goal of no breaks includes that fullgraph=True passes."""
-    after = row["after"]
-    return 0 <= after["breaks"] <= row["goal"] and (row["goal"] > 0 or after["fullgraph"])
+    goal: int = row["goal"]
+    breaks: int = row["after"]["breaks"]
+    return 0 <= breaks <= goal and (goal > 0 or bool(row["after"]["fullgraph"]))

@@ -23,6 +23,11 @@ _ORDER: tuple[tuple[Arm, Task], ...] = (
     ("mended", "compiled"),
     ("mended", "count"),
 )
+_COMPARED: tuple[tuple[Arm, Task], ...] = (
+    ("original", "compiled"),
+    ("mended", "eager"),
+    ("mended", "compiled"),
+)
 _OUTPUT_ASPECT = "outputs"
 
 
@@ -78,7 +83,7 @@ def _agreement(
     if reference is None:
         return {}
     arms: dict[str, dict[str, Any]] = {}
-    for arm, task in (("original", "compiled"), ("mended", "eager"), ("mended", "compiled")):
+    for arm, task in _COMPARED:
         result = results.get((arm, task))
         if result is None:
             continue
