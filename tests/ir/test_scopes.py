@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import symtable
+import sys
 import textwrap
 import warnings
 from collections import Counter
@@ -15,7 +17,7 @@ from graphmend.ir.scopes import Scope, ScopeKind
 from graphmend.ir.source import SourceError, read_source
 from tests.ir.samples import module, standard_library
 
-_IMPLICIT = {".0", "__class__", "__classdict__", "__conditional_annotations__"}
+_IMPLICIT = {".0", "__class__", "__classdict__", "__type_params__", ".type_params"}
 _Row = tuple[str, frozenset[str], frozenset[str], frozenset[str]]
 
 
@@ -49,12 +51,27 @@ def _names(symbols: list[symtable.Symbol]) -> frozenset[str]:
 def _found(parsed: Module) -> Counter[_Row]:
     rows: Counter[_Row] = Counter()
     for scope in parsed.scopes.module.walk():
-        if scope.kind is not ScopeKind.TYPE_PARAMETERS:
+        if scope.kind is not ScopeKind.TYPE_PARAMETERS and not _is_inlined(scope):
             kind = "function" if scope.kind is ScopeKind.COMPREHENSION else str(scope.kind)
-            own, outside = _classified(scope)
-            passed = frozenset(n for n, owner in _free(scope) if owner is not scope) - own
-            rows[(kind, own, passed, outside - own - passed)] += 1
+            own, passed, outside = _row(scope)
+            rows[(kind, own, passed - own, outside - own - passed)] += 1
     return rows
+
+
+def _is_inlined(scope: Scope) -> bool:
+    """Since Python 3.12 comprehensions have no table of their own (PEP 709)."""
+    inlined = scope.kind is ScopeKind.COMPREHENSION and not isinstance(scope.node, ast.GeneratorExp)
+    return inlined and sys.version_info >= (3, 12)
+
+
+def _row(scope: Scope) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Local, free and outer names of a scope, inlined comprehensions included."""
+    own, outside = _classified(scope)
+    passed = frozenset(name for name, owner in _free(scope) if owner is not scope)
+    for child in filter(_is_inlined, scope.children):
+        inner = _row(child)
+        own, passed, outside = own | inner[0], passed | inner[1], outside | inner[2]
+    return own, passed, outside
 
 
 def _classified(scope: Scope) -> tuple[frozenset[str], frozenset[str]]:
@@ -116,7 +133,7 @@ CASES = [
         def g():
             nonlocal x
             x = y
-            y2 = [y for y in x]
+            y2 = [z for z in x]
     """,
     """
     def f():
@@ -163,6 +180,12 @@ CASES = [
         async with z as w: return [q async for q in x]
     """,
 ]
+if sys.version_info >= (3, 12):
+    CASES += [
+        "def f[T: int, *Ts](x: T, y=T) -> T:\n    T\n    def g(): return T, Ts\n",
+        "class C[T](B[T]):\n    a: T\n    def f(self, x: T): return T\n    type X[U] = (T, U)\n",
+        "type A[T] = list[T]\nA, T\n",
+    ]
 
 
 @pytest.mark.parametrize("text", CASES)
