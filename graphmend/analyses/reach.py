@@ -7,39 +7,93 @@ a library's user may compile those. What they call is reached too, across module
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
 
 from graphmend.analyses.entry_points import entry_points
 from graphmend.analyses.tensor_use import computes_on_tensors
 from graphmend.analyses.untraced import drives, never_traced
+from graphmend.ir.bindings import own_nodes
 from graphmend.ir.callers import CallersUnknown, CallSite, Use
 from graphmend.ir.hierarchy import UNKNOWN
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.project import Project
 
-_MAX_DEPTH = 4
-_MAX_SITES = 60
+_MAX_DEPTH = 3
+_MAX_SEARCHES = 5  # for the callers of callers, an answer
+_MAX_FILES = 5  # looked into, a search
+_MAX_SITES = 40
+
+_BREAKING_CALLS = frozenset(
+    """print log debug info error exception critical item tolist nonzero unique masked_select
+    repeat_interleave int float bool len range""".split()
+)
 
 _known: WeakKeyDictionary[Project, Reach] = WeakKeyDictionary()
 
 
-def reached(project: Project, module: Module) -> dict[Function, str]:
+def reached(
+    project: Project, module: Module, wanted: Callable[[Function], bool] | None = None
+) -> dict[Function, str]:
     """The functions of `module` that torch.compile may trace, each with the reason.
 
-    Looks for callers in other modules for every function that is not reached from within the
-    module; where only some functions matter, `reach_reason` asks about one at a time.
+    For functions that are not reached from within the module, callers in other modules are
+    looked for, which takes time: only where `wanted` says so, by default where the function
+    holds a construct that may break a graph (`may_hold_site`).
     """
-    found = {f: reach_reason(project, f) for f in module.functions.values()}
-    return {function: reason for function, reason in found.items() if reason is not None}
+    wanted = wanted or may_hold_site
+    reach = _reach(project)
+    found = dict(reach.within(module))
+    for function in module.functions.values():
+        if function not in found and wanted(function):
+            reason = reach.reason(function)
+            if reason is not None:
+                found[function] = reason
+    found.update(reach.found(module))
+    return {f: found[f] for f in module.functions.values() if f in found}
+
+
+def may_hold_site(function: Function) -> bool:
+    """Whether the body holds a raise, an assert, a loop or branch on a computed value, output,
+    or a read of tensor data; errs on the side of yes."""
+    return any(_may_break(node) for node in own_nodes(function.node.body))
+
+
+def _may_break(node: ast.AST) -> bool:
+    match node:
+        case ast.Assert() | ast.Raise() | ast.While():
+            return True
+        case ast.If(test=test) | ast.IfExp(test=test):
+            return not _is_static_test(test)
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name in _BREAKING_CALLS or name.startswith("warn")
+    return False
+
+
+def _is_static_test(test: ast.expr) -> bool:
+    """`x`, `not x`, `x is None`, `isinstance(..)` and the like, on names and attributes."""
+    match test:
+        case ast.UnaryOp(operand=operand):
+            return _is_static_test(operand)
+        case ast.BoolOp(values=values):
+            return all(map(_is_static_test, values))
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]) | ast.Attribute():
+            return True
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr" | "callable")):
+            return True
+    return False
 
 
 def reach_reason(project: Project, function: Function) -> str | None:
     """Why torch.compile may trace `function`; None where it does not."""
-    reach = _known.get(project)
-    if reach is None:
-        reach = _known[project] = Reach(project)
-    return reach.reason(function)
+    return _reach(project).reason(function)
+
+
+def _reach(project: Project) -> Reach:
+    if project not in _known:
+        _known[project] = Reach(project)
+    return _known[project]
 
 
 class Reach:
@@ -51,21 +105,31 @@ class Reach:
         self._never: dict[Function, str | None] = {}
         self._answers: dict[Function, str | None] = {}
         self._asked: set[Function] = set()
+        self._searches = 0
+        self._cut = False
 
     def reason(self, function: Function, depth: int = 0) -> str | None:
         """Why `function` may be traced: from its own module, else from callers elsewhere."""
         if function in self._answers:
             return self._answers[function]
         answer = self.within(function.module).get(function)
-        if answer is None and self.never(function) is None and function not in self._asked:
-            if depth > _MAX_DEPTH:
-                return None  # no answer, so none to remember
+        if not self._asked:
+            self._searches, self._cut = 0, False
+        if answer is None and self.never(function) is None:
+            if depth > _MAX_DEPTH or function in self._asked or self._searches > _MAX_SEARCHES:
+                self._cut = True  # what rests on this is no answer to remember
+                return None
+            self._searches += 1
             self._asked.add(function)
             answer = self._from_callers(function, depth)
             self._asked.discard(function)
-        if answer is not None or not self._asked:
+        if answer is not None or not self._asked or not self._cut:
             self._answers[function] = answer
         return answer
+
+    def found(self, module: Module) -> dict[Function, str]:
+        """The functions of `module` that questions so far have found to be reached."""
+        return {f: r for f, r in self._answers.items() if f.module is module and r is not None}
 
     def never(self, function: Function) -> str | None:
         """Why the function, or one around it, is never traced."""
@@ -145,7 +209,7 @@ class Reach:
     def _from_callers(self, function: Function, depth: int) -> str | None:
         if function.outer is not None:
             return self._from_decorator(function, depth)
-        sites = self._project.uses.search(function)
+        sites = self._project.uses.search(function, _MAX_FILES)
         if isinstance(sites, CallersUnknown):
             return None
         for _, site in zip(range(_MAX_SITES), sites, strict=False):
@@ -163,7 +227,7 @@ class Reach:
         if self.reason(outermost, depth + 1) is not None:
             # The function around is reached from elsewhere: so is what it calls.
             return self._spread_from(outermost).get(function)
-        sites = self._project.uses.search(outermost)
+        sites = self._project.uses.search(outermost, _MAX_FILES)
         if isinstance(sites, CallersUnknown):
             return None
         for _, site in zip(range(_MAX_SITES), sites, strict=False):

@@ -6,7 +6,7 @@ import ast
 import re
 
 from graphmend.ir.bindings import own_nodes
-from graphmend.ir.module import Function
+from graphmend.ir.module import Function, Module
 
 # Methods that tensors have and that nothing else commonly met in such code has.
 TENSOR_METHODS = frozenset(
@@ -28,6 +28,8 @@ _AMBIGUOUS = frozenset(
     "any all max min sum mean std var round sort flatten item tolist to where eq ge gt le lt ne int"
     " float bool select unique t repeat dim".split()
 )
+_IMPORTS_TORCH = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
+_WRITES = frozenset("add copy div fill mul sub zero".split())
 _NOT_COMPUTING = re.compile(
     r"torch\.(load|save|device|cuda|backends|distributed|optim|utils|jit|compile|compiler|hub|onnx"
     r"|manual_seed|seed|random|set_\w+|get_\w+|is_(?!nonzero)\w+|no_grad|enable_grad"
@@ -62,20 +64,16 @@ def computes_on_tensors(function: Function) -> bool:
                 return True
         elif isinstance(node.func, ast.Attribute) and _mentions(node.func.value, known):
             method = node.func.attr
-            in_place = method.endswith("_") and method[:-1] in TENSOR_METHODS
+            in_place = method.endswith("_") and method[:-1] in TENSOR_METHODS | _WRITES
             if in_place or (method in TENSOR_METHODS and method not in _AMBIGUOUS):
                 return True
             votes += method in _AMBIGUOUS
-    return votes >= 1 and _uses_torch(function)
+    return votes > 0 and imports_torch(function.module)
 
 
-def _uses_torch(function: Function) -> bool:
-    for node in own_nodes(function.node.body):
-        if isinstance(node, ast.Attribute | ast.Name):
-            name = function.module.qualified(node, function)
-            if name is not None and is_tensor_function(name):
-                return True
-    return False
+def imports_torch(module: Module) -> bool:
+    """Whether the module imports torch or one of its parts anywhere."""
+    return _IMPORTS_TORCH.search(module.source.text) is not None
 
 
 def _annotations(function: Function) -> dict[str, str]:

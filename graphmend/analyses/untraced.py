@@ -133,24 +133,27 @@ def _is_loader(iterated: ast.expr) -> bool:
 
 
 def _generates(function: Function) -> str | None:
-    """A loop around calls of the model, under a decorator that switches gradients off."""
-    if _NO_GRAD.isdisjoint(decorator_names(function)):
-        return None
+    """A loop around calls of the object itself, of a model, or, under a decorator that switches
+    gradients off, of any parameter."""
+    called = {"model"} & set(function.params) | set(function.params[:1] if function.owner else [])
+    if not _NO_GRAD.isdisjoint(decorator_names(function)):
+        called |= set(function.params)
     for node in own_nodes(function.node.body):
         if isinstance(node, ast.For | ast.While):
             for inner in ast.walk(node):
-                if isinstance(inner, ast.Call) and _calls_model(inner, function):
-                    return "a generation loop"
+                if isinstance(inner, ast.Call) and _calls_one_of(inner, called, function):
+                    return "a loop that calls the model"
     return None
 
 
-def _calls_model(call: ast.Call, function: Function) -> bool:
+def _calls_one_of(call: ast.Call, names: set[str], function: Function) -> bool:
     called = call.func
     if isinstance(called, ast.Name):
-        return called.id in function.params
+        return called.id in names
     return (
-        isinstance(called, ast.Attribute)
+        function.owner is not None
+        and isinstance(called, ast.Attribute)
         and isinstance(called.value, ast.Name)
         and called.value.id in function.params[:1]
-        and "model" in called.attr
+        and called.attr == "model"
     )

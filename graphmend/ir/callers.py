@@ -16,7 +16,7 @@ from graphmend.ir.values import UNKNOWN, FunctionValue, Instance, Vals
 if TYPE_CHECKING:
     from graphmend.ir.project import Project
 
-_MAX_FILES = 32  # parsed to list all callers
+_MAX_FILES = 16  # parsed to list all callers
 _MAX_SEARCHED = 200  # parsed one after another, until a caller is found
 _MAX_INSTANCE_FILES = 12
 _CALLED_AS_OBJECT = frozenset({"forward", "__call__"})
@@ -50,6 +50,14 @@ class CallSite:
 
 
 @dataclass(frozen=True)
+class LocalCall:
+    """A call of a function in the module that defines it; no `function` at module level."""
+
+    function: Function | None
+    call: ast.Call
+
+
+@dataclass(frozen=True)
 class CallersUnknown:
     """The callers of a function cannot be listed; `reason` says why, for people."""
 
@@ -64,6 +72,7 @@ class Callers:
         self._names: dict[Module, dict[str, list[ast.Name | ast.Attribute]]] = {}
         self._calls: dict[Module, list[ast.Call]] = {}
         self._found: dict[Function, list[CallSite] | CallersUnknown] = {}
+        self._local: dict[Function, list[LocalCall]] = {}
 
     def of(self, function: Function) -> list[CallSite] | CallersUnknown:
         """Every use of the function in the project, nearest files first."""
@@ -72,12 +81,21 @@ class Callers:
             if not isinstance(sites, CallersUnknown) and not _is_called_as_object(function):
                 paths = self._mentioning(function) or []
                 if len(paths) > _MAX_FILES and function.outer is None:
+                    paths = self._related(function, paths)
+                    sites = self._by_name(function, paths)
+                if len(paths) > _MAX_FILES and function.outer is None:
                     sites = CallersUnknown(f"{len(paths)} files name {function.name}")
             self._found[function] = sites if isinstance(sites, CallersUnknown) else list(sites)
         return self._found[function]
 
-    def search(self, function: Function) -> Iterator[CallSite] | CallersUnknown:
-        """As `of`, but one site after another, so that a search can stop early."""
+    def search(
+        self, function: Function, max_files: int | None = None
+    ) -> Iterator[CallSite] | CallersUnknown:
+        """As `of`, but one site after another, so that a search can stop early.
+
+        With `max_files`, that many files are looked into, the nearest ones; for methods only
+        files that name the class, or one that derives from it in the same module.
+        """
         if function in self._found:
             known = self._found[function]
             return known if isinstance(known, CallersUnknown) else iter(known)
@@ -92,7 +110,25 @@ class Callers:
         paths = self._mentioning(function)
         if paths is None or len(paths) > _MAX_SEARCHED:
             return CallersUnknown(f"the name {function.name} is too common to look for")
+        if max_files is not None:
+            paths = self._related(function, paths)[:max_files]
         return self._by_name(function, paths)
+
+    def local_calls(self, function: Function) -> list[LocalCall]:
+        """The calls of the function in its own module; no other file is read for them."""
+        if function not in self._local:
+            path = [function.module.path]
+            called = _is_called_as_object(function)
+            sites = self._instance_calls(function, path) if called else self._named(function, path)
+            self._local[function] = [
+                LocalCall(site.function, site.call)
+                for site in sites
+                if site.use is Use.CALL and isinstance(site.call, ast.Call)
+            ]
+        return self._local[function]
+
+    def _named(self, function: Function, paths: list[Path]) -> Iterator[CallSite]:
+        return iter(()) if isinstance(function.node, ast.Lambda) else self._by_name(function, paths)
 
     def _mentioning(self, function: Function) -> list[Path] | None:
         """The files that may use the function by its name, nearest first."""
@@ -101,6 +137,17 @@ class Callers:
             reach = self._project.could_import
             paths = [p for p in paths if p == own or reach(p, function.name)]
         return nearest_first(paths, own) if paths is not None else None
+
+    def _related(self, function: Function, paths: list[Path]) -> list[Path]:
+        """For a method, the files that name its class or hold a base class or subclass of it."""
+        if function.owner is None:
+            return paths
+        hierarchy = self._project.hierarchy
+        own = [function.owner, *hierarchy.subclasses(function.owner)]
+        near = {a.module.path for a in hierarchy.ancestors(function.owner)}
+        for info in own:
+            near.update(self._project.mentioning(info.name) or ())
+        return [path for path in paths if path in near]
 
     # -- by the function's own name --------------------------------------------------------
 

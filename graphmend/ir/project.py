@@ -21,7 +21,7 @@ from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.source import SourceError, read_source
 
 if TYPE_CHECKING:
-    from graphmend.ir.callers import Callers, CallersUnknown, CallSite
+    from graphmend.ir.callers import Callers, CallersUnknown, CallSite, LocalCall
     from graphmend.ir.callgraph import Callees, CallGraph
 
 __all__ = ["Definition", "Project", "Value"]
@@ -264,6 +264,14 @@ class Project:
         """Every place in the project that calls the function or hands it on; see `Callers`."""
         return self.uses.of(function)
 
+    def local_calls(self, function: Function) -> list[LocalCall]:
+        """The calls of the function in its own module."""
+        return self.uses.local_calls(function)
+
+    def is_cached(self, function: Function) -> bool:
+        """Whether a call with arguments seen before runs nothing (`functools.lru_cache`)."""
+        return self.graph.decorated(function).cached
+
     def member(self, owner: ClassInfo, name: str) -> Function | None:
         """The method `name` of the class, its own or inherited."""
         return self.hierarchy.method(owner, name)
@@ -290,7 +298,7 @@ class Project:
             return None
         plain = name.encode()
         word = re.compile(rb"(?<!\w)" + re.escape(plain) + rb"(?!\w)")
-        return [p for p in self.files if plain in (t := self._text(p)) and _has_word(t, word)]
+        return [p for p in self.files if plain in (t := self.text(p)) and _has_word(t, word)]
 
     def could_import(self, path: Path, name: str) -> bool:
         """Whether the text at `path` may bind or reach `name` of another module."""
@@ -300,10 +308,11 @@ class Project:
             plain,
             plain,
         )
-        text = _COMMENT_LINES.sub(b"", self._text(path))
+        text = _COMMENT_LINES.sub(b"", self.text(path))
         return re.search(pattern, text, re.MULTILINE) is not None
 
-    def _text(self, path: Path) -> bytes:
+    def text(self, path: Path) -> bytes:
+        """The bytes of a file of the project; empty where it cannot be read."""
         text = self._adopted.get(path) or self._texts.get(path)
         if text is not None:
             return text
