@@ -7,17 +7,30 @@ compile that meets a deferred call; when one fails, deferred calls run in place 
 import contextlib
 import dataclasses
 import inspect
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
+from torch._C._dynamo.eval_frame import (
+    _FrameAction as FrameAction,
+)
+from torch._C._dynamo.eval_frame import (
+    _FrameExecStrategy as FrameExecStrategy,
+)
+from torch._C._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo import output_graph
-from torch._dynamo.eval_frame import skip_code
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
-from torch._dynamo.variables import misc
+from torch._dynamo.variables import BuiltinVariable, misc
 
-from graphmend.runtime import emit, marks, status
+from graphmend.runtime import emit, marks, replay, status
 from graphmend.runtime.region import in_place_sites, region_of
+
+_is_reorderable = misc.DebuggingVariable.is_reorderable_logging_function
+_call_function = misc.DebuggingVariable.call_function
+_compile_subgraph = output_graph.OutputGraph.compile_subgraph
+_codegen_suffix = output_graph.OutputGraph.codegen_suffix
+_call_user_compiler = output_graph.OutputGraph.call_user_compiler
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,33 +55,34 @@ PATCHED = (
     Internal(
         "DebuggingVariable.call_function",
         "its calls are recorded",
-        lambda tx: _takes(misc.DebuggingVariable.call_function, "self", "tx", "args", "kwargs"),
+        lambda tx: _takes(_call_function, "self", "tx", "args", "kwargs"),
     ),
     Internal(
         "OutputGraph.compile_subgraph",
         "the records of a region are planned when it is complete",
-        lambda tx: _takes(
-            output_graph.OutputGraph.compile_subgraph, "self", "tx", "reason", "stack_pops"
-        ),
+        lambda tx: _takes(_compile_subgraph, "self", "tx", "reason", "stack_pops"),
     ),
     Internal(
         "OutputGraph.codegen_suffix",
         "the recorded calls are emitted between the graph and the replay of Python writes",
         lambda tx: _takes(
-            output_graph.OutputGraph.codegen_suffix,
+            _codegen_suffix,
             *("self", "tx", "stack_values", "cg", "log_side_effects"),
         ),
     ),
     Internal(
         "OutputGraph.call_user_compiler",
         "reports between operators that may fail are recovered when the graph fails",
-        lambda tx: _takes(
-            output_graph.OutputGraph.call_user_compiler, "self", "gm", "example_inputs"
-        ),
+        lambda tx: _takes(_call_user_compiler, "self", "gm", "example_inputs"),
     ),
 )
 
 READ = (
+    Internal(
+        "set_code_exec_strategy",
+        "deferred functions, and what they call, are never compiled",
+        lambda tx: callable(set_code_exec_strategy),
+    ),
     Internal(
         "InstructionTranslatorBase",
         "frames, lines, handlers and the stack of a trace",
@@ -124,13 +138,6 @@ def _fake_writes_count(tx: Any) -> bool:
         )
 
 
-_is_reorderable = misc.DebuggingVariable.is_reorderable_logging_function
-_call_function = misc.DebuggingVariable.call_function
-_compile_subgraph = output_graph.OutputGraph.compile_subgraph
-_codegen_suffix = output_graph.OutputGraph.codegen_suffix
-_call_user_compiler = output_graph.OutputGraph.call_user_compiler
-
-
 def patch() -> None:
     """Put the patches in. Raises when this torch does not have what they replace."""
     for owner, name, replacement in (
@@ -141,7 +148,13 @@ def patch() -> None:
         (output_graph.OutputGraph, "call_user_compiler", _recovering_call_user_compiler),
     ):
         setattr(owner, name, replacement)
-    marks.on_marked(skip_code)
+    for left_alone in (marks.on_marked, replay.on_made):
+        left_alone(_leave_alone)
+
+
+def _leave_alone(code: types.CodeType) -> None:
+    """Keep TorchDynamo out of the frames of `code` and of what they call."""
+    set_code_exec_strategy(code, FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP))
 
 
 def verify(tx: Any) -> None:
@@ -193,8 +206,11 @@ def _planning_compile_subgraph(
     return result
 
 
-_SENTINEL: Any = object()
-"""Keeps compile_subgraph from a short cut that does not come by codegen_suffix."""
+_SENTINEL: Any = (BuiltinVariable(locals), [])
+"""Keeps compile_subgraph from a short cut that does not come by codegen_suffix.
+
+It has the form of a call that TorchDynamo would emit there, and does nothing if it is.
+"""
 
 
 @contextlib.contextmanager

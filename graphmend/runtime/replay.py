@@ -21,6 +21,13 @@ Modes = tuple[tuple[str, ...], ...]
 _NOTE = "graphmend: this check ran at the end of the compiled region, after what follows it there."
 
 _entries: dict[tuple[object, ...], Callable[..., None]] = {}
+_listeners: list[Callable[[types.CodeType], None]] = []
+
+
+def on_made(listener: Callable[[types.CodeType], None]) -> None:
+    """Call `listener` with the code of everything that compiled code calls here."""
+    _listeners.append(listener)
+    listener(entry.__code__)
 
 
 def entry(
@@ -111,15 +118,9 @@ def _placed(
     )
     placed = types.FunctionType(code, _globals_of(module), name, None, made.__closure__)
     placed.__kwdefaults__ = made.__kwdefaults__
-    return _left_alone(placed)
-
-
-def _left_alone(function: types.FunctionType) -> types.FunctionType:
-    """Keep TorchDynamo out of the frames of `function`."""
-    dynamo = sys.modules.get("torch._dynamo.eval_frame")
-    if dynamo is not None:
-        dynamo.skip_code(function.__code__)
-    return function
+    for listener in _listeners:
+        listener(code)
+    return placed
 
 
 def _globals_of(module: str) -> dict[str, Any]:
