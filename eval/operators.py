@@ -149,7 +149,8 @@ def probe(function: Callable[..., Any]) -> Facts:
             continue
         if isinstance(result, torch.Tensor) and len(shape) == 2:
             no_dimensions.append(result.dim() == 0)
-            bools.append(result.dtype == torch.bool or dtype == torch.bool)
+            # Predicates of uint8 tensors, the booleans of old, are uint8.
+            bools.append(result.dtype == torch.bool or dtype in (torch.bool, torch.uint8))
     facts: Facts = {"total": not failed, "zero_dim": bool(no_dimensions) and all(no_dimensions)}
     facts["bool_result"] = bool(bools) and all(bools) and len(bools) > 1
     if shared:

@@ -12,7 +12,7 @@ from graphmend.analyses import algebra, calls
 from graphmend.analyses.kind import Tag
 from graphmend.analyses.kinds import Kinds
 from graphmend.analyses.operators import module_facts
-from graphmend.analyses.parameters import additions, default_of, passed_to
+from graphmend.analyses.parameters import additions, default_of, parameter, passed_to
 from graphmend.ir.module import ClassInfo, Function
 from graphmend.ir.symbols import receiver
 
@@ -191,7 +191,8 @@ class RootFinder:
 
     def _bound(self, definition: Definition, function: Function, held: bool) -> Roots:
         if definition.kind == "parameter":
-            return frozenset({Root(Owner.ARGUMENT, definition.name)})
+            immutable = parameter(self._kinds, definition.name, function).tag in _IMMUTABLE
+            return NOWHERE if immutable else frozenset({Root(Owner.ARGUMENT, definition.name)})
         stmt, name = definition.stmt, definition.name
         if definition.value is not None:
             return self.of(definition.value, function, held=held)
