@@ -5,8 +5,8 @@ from torch import nn
 
 
 class Net(nn.Module):
-    def forward(self, x):
-        mask = x > 0
+    def forward(self, x: torch.Tensor):
+        mask = torch.isfinite(x)
         chosen = x[mask]
         places = torch.nonzero(mask)
         return chosen.mean(), places
