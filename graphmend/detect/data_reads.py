@@ -71,9 +71,6 @@ def _tested(
 
 
 def _scalar(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
-    if isinstance(node, ast.Call) and facts.kinds.is_scalar_read(node, function, statement):
-        text = f"tensor read back into Python: `{ast.unparse(node)}`"
-        return Site(SCALAR, function, node, statement, text, _NO_LIFTING)
     if isinstance(node, ast.Call) and facts.module.qualified(node.func, function) in (
         "builtins.range",
     ):
@@ -81,6 +78,9 @@ def _scalar(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts
             if facts.kinds.of(bound, function, statement).tag is Tag.TENSOR:
                 text = f"tensor as a range bound: `{ast.unparse(bound)}`"
                 return Site(BOUND, function, node, statement, text, _NO_LIFTING)
+    if isinstance(node, ast.Call) and facts.kinds.is_scalar_read(node, function, statement):
+        text = f"tensor read back into Python: `{ast.unparse(node)}`"
+        return Site(SCALAR, function, node, statement, text, _NO_LIFTING)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         container = facts.kinds.of(node.value, function, statement).tag
         index = facts.kinds.of(node.slice, function, statement).tag
