@@ -122,6 +122,35 @@ def test_handlers_are_tried_in_order_and_finally_is_always_run() -> None:
     }
 
 
+def test_a_group_of_exceptions_may_be_split_among_handlers() -> None:
+    text = """
+    def f():
+        try: a
+        except* B: c
+        except* D: e
+        g
+    """
+    assert _edges(text) == {
+        "ENTRY -> try": "next",
+        "try -> a": "next",
+        "a -> except B": "except",
+        "a -> g": "next",
+        "except B -> c": "true",
+        "except B -> except D": "except false",
+        "except B -> g": "false",
+        "except B -> RAISE": "except",
+        "c -> except D": "except next",
+        "c -> g": "next",
+        "c -> RAISE": "except",
+        "except D -> e": "true",
+        "except D -> g": "false",
+        "except D -> RAISE": "except",
+        "e -> g": "next",
+        "e -> RAISE": "except",
+        "g -> EXIT": "next",
+    }
+
+
 def test_nothing_passes_a_bare_except() -> None:
     edges = _edges("def f():\n  try: a\n  except: b\n  c\n")
     assert edges["a -> except"] == "except"
