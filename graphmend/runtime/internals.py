@@ -19,7 +19,7 @@ from torch._C._dynamo.eval_frame import (
     _FrameExecStrategy as FrameExecStrategy,
 )
 from torch._C._dynamo.eval_frame import set_code_exec_strategy
-from torch._dynamo import output_graph
+from torch._dynamo import output_graph, symbolic_convert
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
 from torch._dynamo.variables import BuiltinVariable, misc
 
@@ -31,6 +31,7 @@ _call_function = misc.DebuggingVariable.call_function
 _compile_subgraph = output_graph.OutputGraph.compile_subgraph
 _codegen_suffix = output_graph.OutputGraph.codegen_suffix
 _call_user_compiler = output_graph.OutputGraph.call_user_compiler
+_step = symbolic_convert.InstructionTranslator.step
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,9 +76,19 @@ PATCHED = (
         "reports between operators that may fail are recovered when the graph fails",
         lambda tx: _takes(_call_user_compiler, "self", "gm", "example_inputs"),
     ),
+    Internal(
+        "InstructionTranslator.step",
+        "calls in front of an operator that fails while tracing run before its error",
+        lambda tx: _takes(_step, "self"),
+    ),
 )
 
 READ = (
+    Internal(
+        "SpeculationLog",
+        "what must run in place lasts when the analysis starts over",
+        lambda tx: isinstance(tx.speculation_log.entries, list) and tx.speculation_log.index >= 0,
+    ),
     Internal(
         "set_code_exec_strategy",
         "deferred functions, and what they call, are never compiled",
@@ -146,6 +157,7 @@ def patch() -> None:
         (output_graph.OutputGraph, "compile_subgraph", _planning_compile_subgraph),
         (output_graph.OutputGraph, "codegen_suffix", _emitting_codegen_suffix),
         (output_graph.OutputGraph, "call_user_compiler", _recovering_call_user_compiler),
+        (symbolic_convert.InstructionTranslator, "step", _surviving_step),
     ):
         setattr(owner, name, replacement)
     for left_alone in (marks.on_marked, replay.on_made):
@@ -250,3 +262,18 @@ def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *mor
     from graphmend.runtime.recovery import with_recovery
 
     return with_recovery(compiled, gm, records)
+
+
+def _surviving_step(self: Any) -> Any:
+    try:
+        return _step(self)
+    except Exception as error:
+        if not region_of(self.output).records:
+            raise
+        from graphmend.runtime import shape_failures
+
+        if not shape_failures.is_of_the_program(error) or not shape_failures.end_region(
+            self, error
+        ):
+            raise
+        return False

@@ -7,6 +7,7 @@ and globals.
 """
 
 import contextlib
+import copy
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -27,7 +28,8 @@ _listeners: list[Callable[[types.CodeType], None]] = []
 def on_made(listener: Callable[[types.CodeType], None]) -> None:
     """Call `listener` with the code of everything that compiled code calls here."""
     _listeners.append(listener)
-    listener(entry.__code__)
+    for function in (entry, raise_traced):
+        listener(function.__code__)
 
 
 def entry(
@@ -137,3 +139,8 @@ def _one_line_table(code: types.CodeType) -> bytes:
         table += bytes((0x80 | (13 << 3) | (length - 1), 0))
         units -= length
     return bytes(table)
+
+
+def raise_traced(error: Exception) -> None:
+    """Raise what tracing the program raised, after the calls that come before it."""
+    raise copy.copy(error)

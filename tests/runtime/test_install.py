@@ -132,6 +132,8 @@ def test_broken_internals_leave_the_breaks_and_warn_once(name):
     program = "import torch, torch._dynamo\n" + _BROKEN[name] + _PROGRAM
     if name != "a missing method":  # without it torch itself does not compile
         program += """
+graphs()
+torch._dynamo.reset()
 before = graphs()
 assert before != 1, before
 torch._dynamo.reset()
