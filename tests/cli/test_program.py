@@ -200,6 +200,6 @@ def test_run_mends_the_packages_it_is_told_to(tmp_path):
         "import models\nprint([name for name in vars(models) if name.startswith('_forward')])\n"
     )
     code, out, _ = run("run", "--packages", "models", "p.py", cwd=tmp_path)
-    assert (code, out) == (0, "['_forward_warning']\n")
+    assert (code, out) == (0, "['_forward_log']\n")
     assert run("run", "p.py", cwd=tmp_path)[1] == "[]\n"
     assert (tmp_path / "models/__init__.py").read_text() == MODEL
