@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graphmend.ir.names import Resolver, is_overload, qualname
 from graphmend.ir.positions import Positions
-from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeKind, ScopeMap, build_scopes
+from graphmend.ir.scope_builder import build_scopes
+from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeKind, ScopeMap
 from graphmend.ir.source import Source, SourceError
 from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
 
