@@ -40,8 +40,8 @@ def entry_points(project: Project, module: Module) -> EntryPoints:
         return found
     for function in module.functions.values():
         for decorator in function.decorators:
-            inner = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if _is_compiler(project, inner, function.outer, module):
+            ways = [decorator, *([decorator.func] if isinstance(decorator, ast.Call) else [])]
+            if any(_is_compiler(project, way, function.outer, module) for way in ways):
                 found.used = True
                 found.functions[function] = f"compiled by its decorator, line {decorator.lineno}"
     for node in ast.walk(module.tree):

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from graphmend.analyses.enclosing import caught_around, finally_around
 from graphmend.analyses.exception_classes import Ancestry, ancestry, builtin_ancestry
-from graphmend.analyses.reach import reach_reason
+from graphmend.analyses.reach import may_be_traced
 from graphmend.analyses.scripting import scripted
 from graphmend.ir.bindings import own_nodes
 from graphmend.ir.callers import CallersUnknown, Use
@@ -184,7 +184,7 @@ def _search(project: Project, function: Function, raised: Ancestry) -> Catching:
             here = _here(project, caller, raised, node)
             if here.caught is None and here.in_finally is None and caller in seen:
                 continue
-            if reach_reason(project, caller) is None:
+            if not may_be_traced(project, caller):
                 continue
             if here.caught is not None:
                 return Catching(here.caught, in_finally, unknown)

@@ -11,8 +11,8 @@ import ast
 from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
 
-from graphmend.analyses.entry_points import entry_points
-from graphmend.analyses.tensor_use import computes_on_tensors
+from graphmend.analyses.entry_points import EntryPoints, entry_points
+from graphmend.analyses.tensor_use import arguments_handed_on, computes_on_tensors
 from graphmend.analyses.untraced import drives, never_traced
 from graphmend.ir.bindings import own_nodes
 from graphmend.ir.callers import CallersUnknown, CallSite, Use
@@ -90,6 +90,15 @@ def reach_reason(project: Project, function: Function) -> str | None:
     return _reach(project).reason(function)
 
 
+def may_be_traced(project: Project, function: Function) -> bool:
+    """Whether torch.compile might trace `function` although no reason to think so is known.
+
+    False for functions that are never traced, for programs around models, and in modules that
+    name what they compile.
+    """
+    return _reach(project).may_be_traced(function)
+
+
 def _reach(project: Project) -> Reach:
     if project not in _known:
         _known[project] = Reach(project)
@@ -104,6 +113,8 @@ class Reach:
         self._within: dict[Module, dict[Function, str]] = {}
         self._never: dict[Function, str | None] = {}
         self._answers: dict[Function, str | None] = {}
+        self._tensor_code: dict[Function, bool] = {}
+        self._entry_points: dict[Module, EntryPoints] = {}
         self._asked: set[Function] = set()
         self._searches = 0
         self._cut = False
@@ -126,6 +137,16 @@ class Reach:
         if answer is not None or not self._asked or not self._cut:
             self._answers[function] = answer
         return answer
+
+    def may_be_traced(self, function: Function) -> bool:
+        """Whether nothing speaks against it: weaker than `reason`, for questions of safety."""
+        if function in self.within(function.module):
+            return True
+        if self.never(function) is not None or drives(function) is not None:
+            return False
+        if self._explicit(function.module).used:
+            return self.reason(function) is not None
+        return True
 
     def found(self, module: Module) -> dict[Function, str]:
         """The functions of `module` that questions so far have found to be reached."""
@@ -150,7 +171,7 @@ class Reach:
         return self._within[module]
 
     def _entries(self, module: Module) -> dict[Function, str]:
-        explicit = entry_points(self._project, module)
+        explicit = self._explicit(module)
         found = {f: r for f, r in explicit.functions.items() if f.module is module}
         for info in module.classes.values():
             if self._may_be_module(info):
@@ -163,7 +184,13 @@ class Reach:
                 if function not in found and self._is_tensor_code(function):
                     found[function] = "computes on tensors"
             self._drop_setup_helpers(found, module)
+            self._add_handing_on(found, module)
         return found
+
+    def _explicit(self, module: Module) -> EntryPoints:
+        if module not in self._entry_points:
+            self._entry_points[module] = entry_points(self._project, module)
+        return self._entry_points[module]
 
     def _may_be_module(self, info: ClassInfo) -> bool:
         if self._project.class_is_module(info):
@@ -174,11 +201,37 @@ class Reach:
         return bool(unread) and "forward" in info.methods
 
     def _is_tensor_code(self, function: Function) -> bool:
+        if function not in self._tensor_code:
+            self._tensor_code[function] = self._is_free(function) and computes_on_tensors(function)
+        return self._tensor_code[function]
+
+    def _is_free(self, function: Function) -> bool:
+        """Whether a user may compile the function by itself."""
         if function.outer is not None or self.never(function) is not None:
             return False
         if function.owner is not None and self._may_be_module(function.owner):
             return False
-        return drives(function) is None and computes_on_tensors(function)
+        return drives(function) is None
+
+    def _add_handing_on(self, found: dict[Function, str], module: Module) -> None:
+        """Add functions that compute nothing but hand their arguments to tensor code."""
+        rest = [f for f in module.functions.values() if f not in found and self._is_free(f)]
+        added = True
+        while added:
+            added = False
+            for function in rest:
+                if function not in found and self._hands_on(function, found):
+                    found[function] = "hands its arguments to tensor code"
+                    added = True
+
+    def _hands_on(self, function: Function, found: dict[Function, str]) -> bool:
+        for call in arguments_handed_on(function):
+            for target in self._project.graph.callees(call, function).functions:
+                if isinstance(target, Function):
+                    handing = found.get(target, "").startswith("hands")
+                    if handing or self._is_tensor_code(target):
+                        return True
+        return False
 
     def _drop_setup_helpers(self, found: dict[Function, str], module: Module) -> None:
         """Leave out tensor code whose callers in the module are all never traced."""

@@ -71,6 +71,17 @@ def computes_on_tensors(function: Function) -> bool:
     return votes > 0 and imports_torch(function.module)
 
 
+def arguments_handed_on(function: Function) -> list[ast.Call]:
+    """The calls in the body that are given a parameter or something computed from one."""
+    known = _derived(function)
+    return [
+        node
+        for node in own_nodes(function.node.body)
+        if isinstance(node, ast.Call)
+        and any(_mentions(a, known) for a in [*node.args, *(k.value for k in node.keywords)])
+    ]
+
+
 def imports_torch(module: Module) -> bool:
     """Whether the module imports torch or one of its parts anywhere."""
     return _IMPORTS_TORCH.search(module.source.text) is not None

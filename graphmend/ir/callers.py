@@ -166,7 +166,7 @@ class Callers:
         for other, targets in self._project.namespace(module).imports.items():
             if other != name and any(t.rpartition(".")[2] == name for t in targets):
                 found += self._index(module).get(other, ())
-        return found
+        return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
     def _index(self, module: Module) -> dict[str, list[ast.Name | ast.Attribute]]:
         if module not in self._names:

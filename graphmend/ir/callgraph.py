@@ -38,12 +38,13 @@ class Callees:
     """What a call may run. `complete`: nothing of the project is missing from `functions`.
 
     A class stands for its construction. `cached`: a call with arguments seen before may run
-    nothing (`functools.lru_cache`).
+    nothing (`functools.lru_cache`). `outside`: it may run something outside the project instead.
     """
 
     functions: tuple[Function | ClassInfo, ...] = ()
     complete: bool = True
     cached: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,15 @@ class CallGraph:
     def run_by(self, values: Vals) -> Callees:
         """Everything that calling one of `values` may run."""
         found: dict[Function | ClassInfo, None] = {}
-        complete, cached = bool(values), False
-        for value in values:
-            part = self._targets(value)
+        parts = [self._targets(value) for value in values]
+        for part in parts:
             found.update(dict.fromkeys(part.functions))
-            complete, cached = complete and part.complete, cached or part.cached
-        return Callees(tuple(found), complete, cached)
+        return Callees(
+            tuple(found),
+            complete=bool(parts) and all(part.complete for part in parts),
+            cached=any(part.cached for part in parts),
+            outside=any(part.outside for part in parts),
+        )
 
     def _targets(self, value: Val) -> Callees:
         match value:
@@ -95,7 +99,7 @@ class CallGraph:
             case Many(inside, sequential=True):
                 return self.run_by(inside)
             case External() | ExternalInstance():
-                return Callees(complete=value != _ANY_MODULE)
+                return Callees(complete=value != _ANY_MODULE, outside=True)
         return Callees(complete=False)
 
     def _called_instance(self, info: ClassInfo, exact: bool) -> Callees:
@@ -116,7 +120,8 @@ class CallGraph:
         None as well where a decorator of the project wraps the function: then there are two.
         """
         found = self.callees(call, function, module)
-        return found.functions[0] if found.complete and len(found.functions) == 1 else None
+        sure = found.complete and not found.outside and len(found.functions) == 1
+        return found.functions[0] if sure else None
 
     def operator(
         self, call: ast.Call, function: Function | None, module: Module | None = None

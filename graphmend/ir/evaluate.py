@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from graphmend.ir import containers
@@ -31,6 +31,7 @@ from graphmend.ir.values import (
     Val,
     Vals,
     elements,
+    is_open,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Evaluator:
                 return self._name(node, function, module, frame)
             case ast.Attribute():
                 qualified = module.qualified(node, function)
-                if qualified is not None:
+                if qualified is not None and self._project.follow(qualified, module) is not None:
                     return self.named(qualified, module)
                 return self._members.attribute(again(node.value), node.attr)
             case ast.Call():
@@ -189,6 +190,15 @@ class Evaluator:
             if scope.is_local(node.id):
                 return self._local(node.id, scope, frame)
             scope = scope.outer
+        return self._starred(node.id, module)
+
+    def _starred(self, name: str, module: Module) -> Vals:
+        """A name that only a star import can have brought."""
+        if module.star_imports and not module.scopes.module.binds(name):
+            for star in module.star_imports:
+                found = self._project.follow(f"{star}.{name}", module)
+                if found is not None and not isinstance(found, str):
+                    return self.defined(found)
         return ANYTHING
 
     def named(self, qualified: str, module: Module) -> Vals:
@@ -327,13 +337,14 @@ class Evaluator:
             self._results[function] = ANYTHING
             found = self._results[function] = self._returned(function, None)
         depth = frame.depth + 1 if frame is not None else 0
-        if UNKNOWN in found and depth < _MAX_DEPTH:
+        if is_open(found) and depth < _MAX_DEPTH:
             values = arguments()
             if any(isinstance(v, _TELLING) for value in values for v in value):
                 params = function.params[1:] if receiver is not None else function.params
                 given = {(function, p): v for p, v in zip(params, values, strict=False)}
                 outer = frame.given if frame is not None else {}
                 found = self._returned(function, Frame(depth, {**outer, **given}))
+        found = frozenset(_made_in(function.module, value) for value in found)
         declared = self._members.declared(function)
         return (found - ANYTHING) | declared if UNKNOWN in found and declared else found
 
@@ -350,3 +361,10 @@ class Evaluator:
             if isinstance(inner, ast.Return) and inner.value is not None:
                 found |= self.of(inner.value, function, module, frame)
         return found
+
+
+def _made_in(module: Module, value: Val) -> Val:
+    """Note on an outside object which module of the project made it."""
+    if isinstance(value, ExternalInstance) and value.origin is None:
+        return replace(value, origin=module)
+    return value

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from graphmend.ir.evaluate import Evaluator
     from graphmend.ir.project import Project
 
+# What torch.nn.Module itself defines; other names are set from somewhere that was not seen.
+_MODULE_METHODS = frozenset(
+    """add_module apply bfloat16 buffers children compile cpu cuda double eval extra_repr float
+    forward get_buffer get_parameter get_submodule half load_state_dict modules named_buffers
+    named_children named_modules named_parameters parameters register_backward_hook register_buffer
+    register_forward_hook register_forward_pre_hook register_full_backward_hook
+    register_full_backward_pre_hook register_module register_parameter requires_grad_
+    set_submodule share_memory state_dict to to_empty train type zero_grad __init__ __call__
+    __getattr__ __setattr__ __delattr__ __dir__ __repr__""".split()
+)
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
 
 
@@ -135,7 +145,10 @@ class Members:
             if base == UNKNOWN_BASE:
                 return ANYTHING
             if isinstance(base, str) and base not in {"typing.Generic", "abc.ABC"}:
-                base = "torch.nn.Module" if external_is_module(base) else base
+                if external_is_module(base):
+                    base = "torch.nn.Module"
+                    if name not in _MODULE_METHODS:
+                        return ANYTHING
                 return frozenset({External(f"{base}.{name}")})
         return ANYTHING
 

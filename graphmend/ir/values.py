@@ -79,6 +79,11 @@ ANYTHING: Vals = frozenset({UNKNOWN})
 NOTHING: Vals = frozenset()
 
 
+def is_open(values: Vals) -> bool:
+    """Whether something unknown is among the values or inside them."""
+    return any(v == UNKNOWN or (isinstance(v, Many) and is_open(v.elements)) for v in values)
+
+
 def elements(values: Vals) -> Vals:
     """The elements of the containers among `values`."""
     found: set[Val] = set()
