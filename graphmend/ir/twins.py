@@ -42,6 +42,9 @@ class TwinTrees:
         """Parse from a group's first line up to the next group's."""
         end = self._starts[index + 1] if index + 1 < len(self._starts) else None
         text = self._source.text[self._starts[index] : end]
+        # libcst loses indented comments at the end of a file: end with a statement instead.
+        text = text if text.endswith("\n") else text + self._source.newline
+        text += "pass" + self._source.newline
         line = self._first_lines[index]
         try:
             tree = libcst.parse_module(text)
@@ -51,7 +54,7 @@ class TwinTrees:
             return SourceError(self._source.path, f"line {line}: too deep for libcst")
         if tree.code != text and not _differs_in_space_only(tree.code, text):
             return SourceError(self._source.path, f"line {line}: libcst does not keep the code")
-        return _match_statements(self._groups[index], tree.body)
+        return _match_statements(self._groups[index], tree.body[:-1])
 
 
 def printer(source: Source, tree: ast.Module) -> libcst.Module:

@@ -111,6 +111,11 @@ def test_code_that_libcst_rejects_spoils_no_other_statement() -> None:
     assert [_code(parsed, parsed.tree.body[i]) for i in (0, 2)] == ["x = 1\n", "w = 4\n"]
 
 
+def test_comments_that_libcst_loses_at_an_end_are_no_obstacle() -> None:
+    parsed = module("x = [1,\n     2]\n     # one\n     # two\n\ny = 3 # three")
+    assert [_code(parsed, node) for node in parsed.tree.body] == ["x = [1,\n     2]\n", "y = 3\n"]
+
+
 def test_a_space_that_libcst_drops_is_no_obstacle() -> None:
     parsed = module("def f():\n    try: a\n    except E : b\n    c\n")
     assert _code(parsed, parsed.functions["f"].statements[-1]) == "c\n"
