@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from graphmend.api import fix_source
 from graphmend.catalogue import Rule, UnknownRule, find, rules
 from graphmend.detect.site import RULES
 from tests.rules.case import cases
 
+ROOT = Path(__file__).parents[2]
 HEADINGS = ["What breaks", "Why", "Example", "Fix safety", "Not fixed when"]
 
 
@@ -38,6 +41,36 @@ def test_a_rule_is_described(rule: Rule) -> None:
     assert re.findall(r"(?m)^## (.+)$", text) == HEADINGS
     for target in re.findall(r"\]\((\.[^)]+)\)", text):
         assert (rule.folder / target).is_file()
+
+
+PAGES = [rule.folder / "README.md" for rule in rules()] + [ROOT / "README.md"]
+PREAMBLE = """\
+import functools
+import logging
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+logger = logging.getLogger(__name__)
+
+
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_an_example_becomes_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    for before, after in pairwise(page.read_text().split("\n\nbecomes\n\n")):
+        example, shown = _code(before)[-1], _code(after)[0]
+        mended = fix_source(PREAMBLE + example, str(tmp_path / "page.py")).source
+        mended = re.sub("  # GM.*", "", mended)
+        for part in shown.strip().split("\n\n\n"):
+            assert part in mended
+
+
+def _code(text: str) -> list[str]:
+    return re.findall(r"(?s)```python\n(.*?)```", text)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
