@@ -27,7 +27,7 @@ _MAX_SITES = 40
 
 _BREAKING_CALLS = frozenset(
     """print log debug info error exception critical item tolist nonzero unique masked_select
-    repeat_interleave int float bool len range""".split()
+    repeat_interleave int float bool""".split()
 )
 
 _known: WeakKeyDictionary[Project, Reach] = WeakKeyDictionary()
@@ -244,6 +244,7 @@ class Reach:
             if reason == "computes on tensors" and around:
                 if all(self.never(c) is not None or drives(c) is not None for c in around):
                     del found[function]
+                    self._tensor_code[function] = False
 
     def _spread(self, found: dict[Function, str], module: Module) -> None:
         """Add what the functions in `found` call, as far as it is in the same module."""

@@ -96,7 +96,13 @@ def test_functions_handed_on_and_decorators(write):
     code = write(
         {
             "a.py": "def check(x): return x\n",
-            "b.py": "from a import check\nmap(check, [1])\nT = {'a': check}\n@check\ndef f(): pass\n",
+            "b.py": """
+                from a import check
+                map(check, [1])
+                T = {'a': check}
+                @check
+                def f(): pass
+                """,
         }
     )
     assert uses(code, "a.py", "check") == [
@@ -135,7 +141,8 @@ def test_a_hook_is_called_by_the_base_class(write):
     code = write(
         {
             "a.py": "from b import Base\nclass A(Base):\n    def hook(self): pass\n",
-            "b.py": "class Base:\n    def hook(self): pass\n    def run(self):\n        self.hook()\n",
+            "b.py": "class Base:\n    def hook(self): pass\n"
+            "    def run(self):\n        self.hook()\n",
         }
     )
     assert uses(code, "a.py", "A.hook") == [("b.py", "self.hook()", Use.CALL)]

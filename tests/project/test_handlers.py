@@ -80,7 +80,7 @@ def test_a_caller_catches(write, raised, clause):
         "    with pytest.raises(ValueError):\n        return check(x)\n",
         "    with unknown(x):\n        return check(x)\n",
         "    with contextlib.ExitStack() as s:\n        return check(x)\n",
-        "    try:\n        return [check(y) for y in x]\n    except ValueError:\n        return -x\n",
+        "    try:\n        x = [check(y) for y in x]\n    except ValueError:\n        return -x\n",
         "    try:\n        return inner(x)\n    except ValueError:\n        return -x\n"
         "def inner(x):\n    return check(torch.relu(x))\n",
         "    try:\n        return list(map(check, x))\n    except ValueError:\n        return -x\n",
@@ -239,7 +239,7 @@ def f(x):
         "    try:\n        return check(x)\n    except ValueError:\n        raise\n",
         "    try:\n        return check(x)\n    except ValueError as e:\n        raise e\n",
         "    try:\n        pass\n    except ValueError:\n        return check(x)\n",
-        "    try:\n        pass\n    except ValueError:\n        pass\n    else:\n        check(x)\n",
+        "    try:\n        pass\n    except ValueError:\n        x\n    else:\n        check(x)\n",
         "    with contextlib.suppress(TypeError):\n        return check(x)\n",
         "    with torch.no_grad(), torch.autocast('cpu'):\n        return check(x)\n",
         "    with warnings.catch_warnings():\n        return check(x)\n",

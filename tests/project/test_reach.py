@@ -42,7 +42,7 @@ def names(code, name="a.py"):
         "@torch._dynamo.disable(recursive=True)\ndef f(x):\n    print(torch.relu(x))\n",
         "@torch.jit.ignore\ndef f(x):\n    print(torch.relu(x))\n",
         "@deferred_check\ndef f(x):\n    if x.any():\n        raise ValueError(torch.relu(x))\n",
-        "@torch.library.custom_op('a::b', mutates_args=())\ndef f(x: torch.Tensor):\n    print(x)\n",
+        "@torch.library.custom_op('a::b', mutates_args='')\ndef f(x):\n    torch.relu(x)\n",
         "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
         "        print(torch.relu(x))\n",
         "def f(n: int):\n    print(torch.zeros(n))\n",
