@@ -138,16 +138,22 @@ def call(
     if ran is not None:
         return result_of(ran[0], ran[1], again)
     if function is not None:
-        reached = kinds.project.callee(node, function)
-        if isinstance(reached, Function):
-            return kinds.returns(reached)
-        if isinstance(reached, ClassInfo):
-            return _instance(kinds, reached)
+        reached = kinds.project.callees(node, function)
+        if reached.functions and reached.complete:
+            return _returned(kinds, reached.functions)
     if name is not None and name.startswith("torch.nn."):
         return _layer(name, node, again)
     if isinstance(node.func, ast.Attribute) and name is None:
         return _method(kinds, node, node.func, again)
     return _instance_call(again(node.func)) if name is None else UNKNOWN
+
+
+def _returned(kinds: Kinds, functions: tuple[Function | ClassInfo, ...]) -> Kind:
+    """What one of the functions returns; wrappers that only hand on count for nothing."""
+    results = [
+        kinds.returns(f) if isinstance(f, Function) else _instance(kinds, f) for f in functions
+    ]
+    return join(kind for kind in results if kind.tag is not Tag.UNKNOWN or len(results) == 1)
 
 
 def _instance(kinds: Kinds, info: ClassInfo) -> Kind:

@@ -49,6 +49,7 @@ _CHANGES = frozenset(
     "append extend insert add update clear pop popitem remove discard setdefault sort reverse"
     " appendleft popleft extendleft rotate __setitem__ move_to_end".split()
 )
+_ARRAY_CHANGES = frozenset("sort fill resize put partition itemset byteswap setflags".split())
 _LOOKS = frozenset(
     "get keys values items copy index count split join strip lstrip rstrip startswith endswith"
     " format replace lower upper title partition rpartition splitlines isdigit encode decode union"
@@ -72,11 +73,10 @@ def call(effects: Effects, node: ast.Call, function: Function, stmt: ast.stmt | 
     ran = calls.operator(effects.kinds, node, function, stmt)
     if ran is not None:
         return _operator(effects, *ran, function, stmt)
-    reached = effects.project.callee(node, function)
-    if isinstance(reached, Function):
-        return _function(effects, reached, node, function, stmt)
-    if isinstance(reached, ClassInfo):
-        return _construction(effects, reached, node, function, stmt)
+    reached = effects.project.callees(node, function)
+    if reached.functions:
+        parts = [_reached(effects, r, node, function, stmt) for r in reached.functions]
+        return union(parts) | (NOTHING if reached.complete else _unknown(node))
     kind = effects.kinds.evaluate(node.func, function, stmt)
     layer = module_facts(kind.name) if kind.name is not None else None
     if layer is not None and layer.returns != "unknown":
@@ -195,7 +195,7 @@ def _data_matters(found: OperatorFacts, kinds: dict[str, Kind]) -> bool:
 def _fits(found: OperatorFacts, kinds: dict[str, Kind]) -> bool:
     """Whether no shape or dtype of the arguments can make the operator fail."""
     tensors = list(kinds.values())
-    if any(kind.tag is not Tag.TENSOR or kind.optional for kind in tensors):
+    if not all(kind.sure_tensor for kind in tensors):
         return found.returns == "static" and not tensors
     single = all(kind.zero_dim for kind in tensors)
     return found.total or single and (found.name in _LOGICAL or found.name in _ONE_ELEMENT)
@@ -203,6 +203,18 @@ def _fits(found: OperatorFacts, kinds: dict[str, Kind]) -> bool:
 
 def _position(found: OperatorFacts, name: str) -> int:
     return found.params.index(name) if name in found.params else -1
+
+
+def _reached(
+    effects: Effects,
+    reached: Function | ClassInfo,
+    node: ast.Call,
+    function: Function,
+    stmt: ast.stmt | None,
+) -> EffectSet:
+    if isinstance(reached, Function):
+        return _function(effects, reached, node, function, stmt)
+    return _construction(effects, reached, node, function, stmt)
 
 
 def _function(
@@ -262,7 +274,8 @@ def _method(
     if name in _LOOKS and kind.tag in (Tag.CONTAINER, Tag.STATIC, Tag.SCALAR, Tag.UNKNOWN):
         return MAY_RAISE
     if kind.tag in (Tag.NUMPY, Tag.SCALAR):
-        return EffectSet(may_raise=True, may_raise_shape=True)
+        changed = effects.written(func.value, function, stmt, tensor=True)
+        return (changed if name in _ARRAY_CHANGES else NOTHING) | MAY_RAISE
     if kind.tag is Tag.MODULE and name in ("parameters", "buffers", "children", "modules"):
         return NOTHING
     return _unknown(node)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from graphmend.analyses import effect_calls, members
+from graphmend.analyses import effect_calls, effect_stores, members
 from graphmend.analyses.effect_set import (
     DATA,
     MAY_RAISE,
@@ -19,7 +19,7 @@ from graphmend.analyses.effect_set import (
 from graphmend.analyses.kind import DATA as DATA_TAGS
 from graphmend.analyses.kind import Kind, Tag
 from graphmend.analyses.kinds import Kinds, Resolution
-from graphmend.analyses.roots import Owner, Root, RootFinder
+from graphmend.analyses.roots import RootFinder
 from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import ClassInfo, Function
 
@@ -28,8 +28,6 @@ __all__ = ["EffectSet", "Effects", "Write"]
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
 _BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _EQUALITY = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-_RAISES = EffectSet(raises=True)
 
 
 class Effects:
@@ -58,8 +56,8 @@ class Effects:
         key = (stmt, function)
         if key in self._headers:
             return self._headers[key]
-        parts = [self.of_expr(expr, function) for expr in header(stmt)]
-        found = union([*parts, self._stores(stmt, function)])
+        parts = [self.of_expr(expr, function) for expr in effect_stores.header(stmt)]
+        found = union([*parts, effect_stores.stores(self, stmt, function)])
         if not self._open:
             self._headers[key] = found
         return found
@@ -106,11 +104,11 @@ class Effects:
 
     def data_failure(self, stmt: ast.stmt, function: Function) -> str | None:
         """The first expression of a statement that may fail on tensor data, as text."""
-        for expr in header(stmt):
+        for expr in effect_stores.header(stmt):
             for node in evaluated(expr):
                 if self._own(node, function, None).may_raise_data:
                     return ast.unparse(node)
-        if self._stores(stmt, function).may_raise_data:
+        if effect_stores.stores(self, stmt, function).may_raise_data:
             return ast.unparse(stmt)
         return None
 
@@ -123,87 +121,6 @@ class Effects:
         else:
             found = union(self.of_statement(s, function) for s in function.statements)
         return replace(found, writes=frozenset(w for w in found.writes if w.outside))
-
-    # -- statements ------------------------------------------------------------------------
-
-    def _stores(self, stmt: ast.stmt, function: Function) -> EffectSet:
-        match stmt:
-            case ast.Assign(targets=targets):
-                return union(self._store(target, function) for target in targets)
-            case ast.AnnAssign(target=target, value=value):
-                return self._store(target, function) if value is not None else NOTHING
-            case ast.AugAssign():
-                return self._augmented(stmt, function)
-            case ast.For(target=target) | ast.AsyncFor(target=target):
-                return self._store(target, function)
-            case ast.Delete(targets=targets):
-                return union(self._store(target, function) for target in targets) | MAY_RAISE
-            case ast.With(items=items) | ast.AsyncWith(items=items):
-                named = [i.optional_vars for i in items if i.optional_vars is not None]
-                return union(self._store(target, function) for target in named)
-            case ast.Raise():
-                return _RAISES
-            case ast.Assert(test=test):
-                fails = self.kinds.truth_reads_data(test, function)
-                return _RAISES | EffectSet(reads_data=fails)
-            case ast.If(test=test) | ast.While(test=test):
-                return EffectSet(reads_data=self.kinds.truth_reads_data(test, function))
-            case ast.Import() | ast.ImportFrom():
-                return MAY_RAISE
-        return NOTHING
-
-    def _store(self, target: ast.expr, function: Function) -> EffectSet:
-        match target:
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return union(self._store(part, function) for part in parts) | MAY_RAISE
-            case ast.Starred(value=value):
-                return self._store(value, function)
-            case ast.Name(id=name):
-                return self._rebound(name, function)
-            case ast.Attribute(value=value):
-                return self._attribute_store(target, value, function)
-            case ast.Subscript(value=value, slice=index):
-                return self._item_store(value, index, function)
-        return NOTHING
-
-    def _rebound(self, name: str, function: Function) -> EffectSet:
-        """Binding a local is no effect; binding a global or a closure's variable is one."""
-        if function.is_local(name):
-            return NOTHING
-        owner = Owner.GLOBAL if name in function.scope.globals else Owner.CLOSURE
-        return EffectSet(frozenset({Write(Root(owner, name), tensor=False)}))
-
-    def _attribute_store(
-        self, target: ast.Attribute, value: ast.expr, function: Function
-    ) -> EffectSet:
-        base = self.roots.of(value, function, held=False)
-        if base and all(not root.outside for root in base):
-            return EffectSet(frozenset(Write(root, tensor=False) for root in base))
-        root = Root(Owner.ATTRIBUTE, ast.unparse(target))
-        return EffectSet(frozenset({Write(root, tensor=False)}))
-
-    def _item_store(self, value: ast.expr, index: ast.expr, function: Function) -> EffectSet:
-        base = self.kinds.of(value, function)
-        tensor = base.tag in (Tag.TENSOR, Tag.NUMPY)
-        found = self.written(value, function, None, tensor=tensor)
-        return found | self._index(base, self.kinds.of(index, function), index) | SHAPE
-
-    def _augmented(self, stmt: ast.AugAssign, function: Function) -> EffectSet:
-        """`x += 1` writes a tensor or a list in place, and rebinds what else there is."""
-        target = stmt.target
-        operands = self._operator(
-            stmt.op, self.kinds.of(_loaded(target), function, stmt), stmt.value, function, None
-        )
-        if isinstance(target, ast.Subscript):
-            return operands | self._item_store(target.value, target.slice, function)
-        kind = self.kinds.of(_loaded(target), function, stmt)
-        found = operands | self._store(target, function)
-        if kind.tag in (Tag.STATIC, Tag.SCALAR):
-            return found
-        in_place = self.written(
-            _loaded(target), function, stmt, tensor=kind.tag is not Tag.CONTAINER
-        )
-        return found | in_place
 
     def written(
         self, expr: ast.expr, function: Function, stmt: ast.stmt | None, *, tensor: bool
@@ -226,9 +143,9 @@ class Effects:
             case ast.Attribute(ctx=ast.Load()):
                 return self._attribute(node, function, kind)
             case ast.Subscript(value=value, slice=index):
-                return self._index(kind(value), kind(index), index)
+                return self.index(kind(value), kind(index), index)
             case ast.BinOp(left=left, op=op, right=right):
-                return self._operator(op, kind(left), right, function, stmt)
+                return self.operator(op, kind(left), right, function, stmt)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self._truth(operand, function, stmt)
             case ast.UnaryOp(op=ast.Invert(), operand=operand):
@@ -260,7 +177,7 @@ class Effects:
         if owner is not None:
             return self._own_attribute(owner, node.attr)
         base = kind(node.value)
-        if base.tag is Tag.TENSOR and not base.optional:
+        if base.sure_tensor:
             known = members.tensor_attribute(node.attr)
             return NOTHING if known else MAY_RAISE
         return NOTHING if node.attr in base.fields else MAY_RAISE
@@ -271,7 +188,7 @@ class Effects:
             return self.of_function(found)
         return NOTHING if members.surely_set(self.kinds, owner, name) else MAY_RAISE
 
-    def _index(self, base: Kind, index: Kind, node: ast.expr) -> EffectSet:
+    def index(self, base: Kind, index: Kind, node: ast.expr) -> EffectSet:
         """Indexing: positions out of range and missing keys; from data where the index is."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         if all(isinstance(part, ast.Slice) or _is_whole(part) for part in parts):
@@ -282,7 +199,7 @@ class Effects:
         found = EffectSet(may_raise_data=from_data and not masks, dynamic_shape=masks)
         return found | (SHAPE if array else MAY_RAISE)
 
-    def _operator(
+    def operator(
         self,
         op: ast.operator,
         left: Kind,
@@ -360,7 +277,7 @@ def _fits(left: Kind, right: Kind, node: ast.expr, op: ast.operator | None) -> b
         return all(t.bool_dtype and t.zero_dim for t in tensors) and len(tensors) == 2
     if isinstance(op, ast.Sub) and not numbers:
         return False  # not defined for bool tensors
-    if any(t.optional for t in tensors):
+    if not all(t.sure_tensor for t in tensors):
         return False
     return numbers and op is None or len(tensors) == 2 and all(t.zero_dim for t in tensors)
 
@@ -371,50 +288,6 @@ def _holds_data(kind: Kind) -> bool:
 
 def _is_whole(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in (None, ...)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    """The target as an expression that reads it."""
-    match target:
-        case ast.Name(id=name):
-            return ast.copy_location(ast.Name(name, ast.Load()), target)
-        case ast.Attribute(value=value, attr=attr):
-            return ast.copy_location(ast.Attribute(value, attr, ast.Load()), target)
-    return target
-
-
-def header(stmt: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions that a statement itself evaluates, without those of nested blocks."""
-    if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield from stmt.decorator_list
-        return
-    for name, value in ast.iter_fields(stmt):
-        if name in _BLOCKS or name in ("annotation", "type_comment"):
-            continue
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, ast.withitem):
-                yield part.context_expr
-            elif isinstance(part, ast.expr):
-                yield from _parts_of_target(part) if _is_target(part) else [part]
-
-
-def _is_target(node: ast.expr) -> bool:
-    return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-
-
-def _parts_of_target(node: ast.expr) -> Iterator[ast.expr]:
-    """What is evaluated to find the place that is stored to."""
-    match node:
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part in parts:
-                yield from _parts_of_target(part)
-        case ast.Starred(value=value):
-            yield from _parts_of_target(value)
-        case ast.Attribute(value=value):
-            yield value
-        case ast.Subscript(value=value, slice=index):
-            yield value
-            yield index
 
 
 def evaluated(expr: ast.expr) -> Iterator[ast.expr]:

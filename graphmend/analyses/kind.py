@@ -34,15 +34,17 @@ DATA = frozenset({Tag.TENSOR, Tag.SCALAR, Tag.NUMPY, Tag.MIXED})
 class Kind:
     """A tag with what more is known.
 
-    `none`: just None. `optional`: None is possible too. For tensors `zero_dim` and `bool_dtype`
-    are known facts, `data_shape` says that sizes depend on data. `element` joins what a container
-    holds, `items` are its parts where the length is known, `fields` their names. `name` is the
-    qualified class of a module.
+    `none`: just None. `optional`: None is possible too. `presumed`: taken from how a name is used
+    somewhere, not from what it is bound to. For tensors `zero_dim` and `bool_dtype` are known
+    facts, `data_shape` says that sizes depend on data. `element` joins what a container holds,
+    `items` are its parts where the length is known, `fields` their names. `name` is the qualified
+    class of a module.
     """
 
     tag: Tag
     none: bool = False
     optional: bool = False
+    presumed: bool = False
     zero_dim: bool = False
     bool_dtype: bool = False
     data_shape: bool = False
@@ -55,6 +57,11 @@ class Kind:
     def reads_data(self) -> bool:
         """Whether the truth of such a value is (on some path) tensor data."""
         return self.tag in DATA
+
+    @property
+    def sure_tensor(self) -> bool:
+        """Whether such a value cannot be anything but a tensor."""
+        return self.tag is Tag.TENSOR and not self.optional and not self.presumed
 
     @property
     def folds(self) -> bool:
@@ -83,6 +90,7 @@ MODULE = Kind(Tag.MODULE)
 LOGGER = Kind(Tag.LOGGER)
 MIXED = Kind(Tag.MIXED)
 UNKNOWN = Kind(Tag.UNKNOWN)
+PRESUMED = Kind(Tag.TENSOR, presumed=True)
 
 
 def container(element: Kind) -> Kind:
@@ -133,6 +141,7 @@ def _merge(a: Kind, b: Kind) -> Kind:
         a.tag,
         none=a.none and b.none,
         optional=a.optional or b.optional,
+        presumed=a.presumed or b.presumed,
         zero_dim=a.zero_dim and b.zero_dim,
         bool_dtype=a.bool_dtype and b.bool_dtype,
         data_shape=a.data_shape or b.data_shape,

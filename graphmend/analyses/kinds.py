@@ -16,9 +16,9 @@ from graphmend.analyses import algebra, calls, members, parameters
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     NONE,
+    PRESUMED,
     SCALAR,
     STATIC,
-    TENSOR,
     UNKNOWN,
     Kind,
     Tag,
@@ -32,6 +32,7 @@ from graphmend.ir.module import ClassInfo, Function, Module
 
 if TYPE_CHECKING:
     from graphmend.ir.callers import CallersUnknown
+    from graphmend.ir.callgraph import Callees
     from graphmend.ir.dataflow import Definition
     from graphmend.ir.hierarchy import Hierarchy
 
@@ -56,7 +57,10 @@ class Resolution(Protocol):
     """What the kinds ask of a project."""
 
     def callee(self, call: ast.Call, function: Function) -> Function | ClassInfo | None:
-        """The function or class that a call reaches."""
+        """The one function or class that a call surely runs."""
+
+    def callees(self, call: ast.Call, function: Function) -> Callees:
+        """Everything that a call may run."""
 
     def definition(self, qualified: str, beside: Module | None = None) -> object:
         """What a dotted name stands for."""
@@ -316,7 +320,7 @@ class Kinds:
             return members.free(self, name, function)
         found = self._reaching(name, function, stmt or function.module.statement_of(name))
         if found.tag is Tag.UNKNOWN and parameters.used_as_tensor(self, name.id, function):
-            return TENSOR
+            return PRESUMED
         return parameters.with_added(self, name.id, function, found)
 
     def _reaching(self, name: ast.Name, function: Function, stmt: ast.stmt) -> Kind:

@@ -12,8 +12,8 @@ from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     BOTTOM,
     MODULE,
+    PRESUMED,
     STATIC,
-    TENSOR,
     UNKNOWN,
     Kind,
     Tag,
@@ -56,7 +56,7 @@ def _parameter(kinds: Kinds, name: str, function: Function) -> Kind:
         passed = _passed(kinds, name, function)
         return passed if passed.reads_data else STATIC
     if used_as_tensor(kinds, name, function):
-        return replace(TENSOR, optional=_is_none(default))
+        return replace(PRESUMED, optional=_is_none(default))
     passed = _passed(kinds, name, function)
     if passed.tag not in (Tag.UNKNOWN, Tag.BOTTOM):
         return passed

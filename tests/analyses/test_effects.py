@@ -20,9 +20,10 @@ class Layer(nn.Module):
     def busy(self):
         return self.compute()
 
-    def forward(self, x: Tensor, y: Tensor, n: int, names: dict, c):
+    def forward(self, x: Tensor, y: Tensor, n: int, names: dict, c, u):
         if n:
             late = 1
+            u.zero_()
         print({expr})
 """
 
@@ -78,6 +79,8 @@ NOT_EARLY = [
     ("c.method()", "an unknown call"),
     ("time.time()", "a clock"),
     ("10 / n", "divides by zero"),
+    ("torch.isnan(u).any()", "only presumed to be a tensor"),
+    ("u.dtype", "only presumed to be a tensor"),
 ]
 
 
@@ -116,6 +119,8 @@ IMPURE = [
     "c(x)",
     "self.busy",
     "Counter.bump()",
+    "np.sort(c).sort()",
+    "wrapped(x)",
 ]
 PURE = [
     "torch.where(x > 0, x, y)",
@@ -144,6 +149,16 @@ def double(value):
     result = []
     result.append(value * 2)
     return result[0]
+
+def noisy(function):
+    def inner(*args):
+        print("called")
+        return function(*args)
+    return inner
+
+@noisy
+def wrapped(value):
+    return value
 
 class Counter:
     total = 0
@@ -354,3 +369,32 @@ def test_functions_that_only_check(tmp_path: Path) -> None:
     assert of["notice"].logs and not of["notice"].raises
     assert of["even"].raises and of["even"].pure
     assert of["stranger"].unknown == {"fn"}
+
+
+def test_context_managers_are_entered(tmp_path: Path) -> None:
+    snippet = Snippet(
+        tmp_path,
+        """
+        class Timer:
+            def __enter__(self):
+                print("start")
+            def __exit__(self, *args):
+                return False
+
+        def quiet(x: Tensor):
+            with torch.no_grad(), torch.autocast("cpu"):
+                return x * 2
+
+        def noisy(x: Tensor):
+            with Timer():
+                return x * 2
+
+        def strange(x: Tensor, lock):
+            with lock:
+                return x * 2
+        """,
+    )
+    of = {name: snippet.effects.of_function(f) for name, f in snippet.module.functions.items()}
+    assert of["quiet"].pure
+    assert of["noisy"].logs
+    assert of["strange"].unknown == {"lock"}
