@@ -18,7 +18,8 @@ from graphmend.analyses.effect_set import (
 )
 from graphmend.analyses.kind import DATA as DATA_TAGS
 from graphmend.analyses.kind import Kind, Tag
-from graphmend.analyses.kinds import Kinds, Resolution
+from graphmend.analyses.kinds import Kinds
+from graphmend.analyses.resolution import Resolution
 from graphmend.analyses.roots import RootFinder
 from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import ClassInfo, Function

@@ -8,9 +8,8 @@ an annotation are presumed tensors where the function uses them as such.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING
 
 from graphmend.analyses import algebra, calls, members, parameters
 from graphmend.analyses.annotations import annotated
@@ -26,61 +25,17 @@ from graphmend.analyses.kind import (
     join,
     tuple_of,
 )
+from graphmend.analyses.resolution import Resolution
 from graphmend.analyses.solver import Solver, Table
 from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import ClassInfo, Function, Module
 
 if TYPE_CHECKING:
-    from graphmend.ir.callers import CallersUnknown
-    from graphmend.ir.callgraph import Callees
     from graphmend.ir.dataflow import Definition
-    from graphmend.ir.hierarchy import Hierarchy
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _OPAQUE = frozenset({"with", "except", "import", "function", "class", "match", "type"})
 _TENSORLIKE = (Tag.TENSOR, Tag.MIXED)
-
-
-class CallSite(Protocol):
-    """A call found by the project."""
-
-    @property
-    def function(self) -> Function | None:
-        """The function that holds the call; None at module level."""
-
-    @property
-    def call(self) -> ast.expr:
-        """The call, or another mention of the function."""
-
-
-class Resolution(Protocol):
-    """What the kinds ask of a project."""
-
-    def callee(self, call: ast.Call, function: Function) -> Function | ClassInfo | None:
-        """The one function or class that a call surely runs."""
-
-    def callees(self, call: ast.Call, function: Function) -> Callees:
-        """Everything that a call may run."""
-
-    def definition(self, qualified: str, beside: Module | None = None) -> object:
-        """What a dotted name stands for."""
-
-    def class_is_module(self, info: ClassInfo) -> bool:
-        """Whether the class derives from torch.nn.Module."""
-
-    @property
-    def files(self) -> Sequence[Path] | None:
-        """The files of the project; None where there are too many to search."""
-
-    @property
-    def hierarchy(self) -> Hierarchy:
-        """Base classes and method resolution order."""
-
-    def local_calls(self, function: Function) -> Sequence[CallSite]:
-        """The calls of a function in its own module."""
-
-    def callers(self, function: Function) -> Sequence[CallSite] | CallersUnknown:
-        """The uses of a function in the project, as far as they are known."""
 
 
 class Kinds:
@@ -403,6 +358,3 @@ def _own_expressions(expr: ast.expr) -> Iterator[ast.expr]:
             yield node
         if not isinstance(node, ast.Lambda):
             stack.extend(ast.iter_child_nodes(node))
-
-
-__all__ = ["CallSite", "Kind", "Kinds", "Resolution", "Tag"]

@@ -25,7 +25,8 @@ from graphmend.ir.module import Function
 from graphmend.ir.symbols import receiver
 
 if TYPE_CHECKING:
-    from graphmend.analyses.kinds import CallSite, Kinds
+    from graphmend.analyses.kinds import Kinds
+    from graphmend.analyses.resolution import CallSite
 
 _CONFIGURATIONS = frozenset({"config", "cfg", "configuration"})
 ADDERS = {"append": 0, "extend": 0, "insert": 1, "add": 0, "appendleft": 0, "update": 0}
