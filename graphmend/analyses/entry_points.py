@@ -22,6 +22,7 @@ _COMPILERS = frozenset(
         "torch.export.draft_export",
     }
 )
+_LAST = frozenset(name.rpartition(".")[2] for name in _COMPILERS)
 _IN_TEXT = re.compile(r"compile|_dynamo|\bexport\b")
 
 
@@ -38,21 +39,35 @@ def entry_points(project: Project, module: Module) -> EntryPoints:
     found = EntryPoints()
     if not _IN_TEXT.search(module.source.text):
         return found
+    calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    if not _names_compiler(module):
+        for call in calls:
+            _compiled_object(project, module, call, found)
+        return found
     for function in module.functions.values():
         for decorator in function.decorators:
             ways = [decorator, *([decorator.func] if isinstance(decorator, ast.Call) else [])]
             if any(_is_compiler(project, way, function.outer, module) for way in ways):
                 found.used = True
                 found.functions[function] = f"compiled by its decorator, line {decorator.lineno}"
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
-            _call(project, module, node, found)
+    for call in calls:
+        _call(project, module, call, found)
+        _compiled_object(project, module, call, found)
     return found
+
+
+def _names_compiler(module: Module) -> bool:
+    """Whether any expression of the module is torch.compile or its like, whatever for."""
+    return any(
+        module.qualified(node, None) in _COMPILERS
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Attribute) and node.attr in _LAST)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    )
 
 
 def _call(project: Project, module: Module, call: ast.Call, found: EntryPoints) -> None:
     around = module.function_of(call)
-    values = project.graph.values
     target: ast.expr | None = None
     if _is_compiler(project, call.func, around, module):
         found.used = True
@@ -60,13 +75,20 @@ def _call(project: Project, module: Module, call: ast.Call, found: EntryPoints) 
     elif isinstance(call.func, ast.Call) and call.args:
         if _is_compiler(project, call.func.func, around, module):
             target = call.args[0]
-    elif isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
-        base = values.of(call.func.value, around, module)
-        if any(isinstance(v, Instance) and project.class_is_module(v.info) for v in base):
-            found.used = True
-            target = call.func.value
     if target is not None:
-        _compiled(project, values.of(target, around, module), call.lineno, found)
+        values = project.graph.values.of(target, around, module)
+        _compiled(project, values, call.lineno, found)
+
+
+def _compiled_object(project: Project, module: Module, call: ast.Call, found: EntryPoints) -> None:
+    """`model.compile()` of a torch.nn.Module."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "compile":
+        around = module.function_of(call)
+        if module.qualified(call.func, around) is None or not call.args:
+            base = project.graph.values.of(call.func.value, around, module)
+            if any(isinstance(v, Instance) and project.class_is_module(v.info) for v in base):
+                found.used = True
+                _compiled(project, base, call.lineno, found)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

@@ -183,7 +183,7 @@ class Reach:
             for function in module.functions.values():
                 if function not in found and self._is_tensor_code(function):
                     found[function] = "computes on tensors"
-            self._drop_setup_helpers(found, module)
+            self._drop_setup_helpers(found)
             self._add_handing_on(found, module)
         return found
 
@@ -233,18 +233,16 @@ class Reach:
                         return True
         return False
 
-    def _drop_setup_helpers(self, found: dict[Function, str], module: Module) -> None:
+    def _drop_setup_helpers(self, found: dict[Function, str]) -> None:
         """Leave out tensor code whose callers in the module are all never traced."""
-        callers: dict[Function, set[Function]] = {}
-        for function in module.functions.values():
-            for target in self._project.graph.edges(function):
-                callers.setdefault(target, set()).add(function)
         for function, reason in list(found.items()):
-            around = callers.get(function, set()) - {function}
-            if reason == "computes on tensors" and around:
-                if all(self.never(c) is not None or drives(c) is not None for c in around):
-                    del found[function]
-                    self._tensor_code[function] = False
+            if reason != "computes on tensors":
+                continue
+            calls = self._project.local_calls(function)
+            around = {c.function for c in calls if c.function is not None} - {function}
+            if around and all(self.never(c) or drives(c) for c in around):
+                del found[function]
+                self._tensor_code[function] = False
 
     def _spread(self, found: dict[Function, str], module: Module) -> None:
         """Add what the functions in `found` call, as far as it is in the same module."""

@@ -49,17 +49,29 @@ def _targets_in(project: Project, module: Module) -> Iterator[Function]:
         if not _SCRIPTS.isdisjoint(decorator_names(function)):
             yield function
     for info in module.classes.values():
-        around = module.function_of(info.node)
-        names = {module.qualified(d, around) for d in info.node.decorator_list}
-        if not _SCRIPTS.isdisjoint(names) or "torch.jit.ScriptModule" in project.hierarchy.order(
-            info
-        ):
+        if _is_scripted_class(project, module, info):
             yield from info.methods.values()
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and node.args:
+        if isinstance(node, ast.Call) and node.args and _is_named(node.func, "script"):
             function_around = module.function_of(node)
             if module.qualified(node.func, function_around) == "torch.jit.script":
                 yield from _handed_over(project, module, node.args[0])
+
+
+def _is_named(called: ast.expr, name: str) -> bool:
+    return isinstance(called, ast.Name) or (
+        isinstance(called, ast.Attribute) and called.attr == name
+    )
+
+
+def _is_scripted_class(project: Project, module: Module, info: ClassInfo) -> bool:
+    around = module.function_of(info.node)
+    names = {module.qualified(d, around) for d in info.node.decorator_list}
+    if not _SCRIPTS.isdisjoint(names):
+        return True
+    if "ScriptModule" not in module.source.text:
+        return False
+    return "torch.jit.ScriptModule" in project.hierarchy.order(info)
 
 
 def _handed_over(project: Project, module: Module, target: ast.expr) -> Iterator[Function]:
