@@ -11,7 +11,7 @@ from graphmend.facts import Facts
 from graphmend.findings import Edit, Finding, Grade, Result, Status
 from graphmend.ir.module import Module
 from graphmend.ir.project import Project
-from graphmend.ir.source import Source
+from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import REWRITERS, Names, Outline, Refused
 from graphmend.rewrite.edits import apply, decorator_names, edits_for, site_edit
 from graphmend.rewrite.selfcheck import self_check
@@ -100,6 +100,8 @@ def _plan(
                 site_edit(facts.module, outline)
             except Refused as refused:
                 return Plan(site, None, str(refused))
+            except SourceError as error:  # syntax that libcst cannot keep as it is written
+                return Plan(site, None, f"libcst: {error.message}")
             return Plan(site, outline, None)
     return Plan(site, None, _NO_RULE)
 

@@ -51,14 +51,16 @@ class _Handler(logging.Handler):
 @contextlib.contextmanager
 def _listening() -> Iterator[_Handler]:
     root, handler = logging.getLogger(), _Handler()
-    level = root.level
+    level, torch_level = root.level, logging.getLogger("torch").level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
+    logging.getLogger("torch").setLevel(logging.WARNING)
     try:
         yield handler
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
+        logging.getLogger("torch").setLevel(torch_level)
 
 
 def observe(call: Call, owner: Any, arguments: tuple[Any, ...], gradients: bool = False) -> Seen:
@@ -84,9 +86,13 @@ def observe(call: Call, owner: Any, arguments: tuple[Any, ...], gradients: bool 
     seen.arguments = arguments
     if isinstance(owner, torch.nn.Module):
         seen.state = {k: v.clone() for k, v in owner.state_dict().items()}
-        seen.state |= {k: v for k, v in vars(owner).items() if isinstance(v, int | str | list)}
+        seen.state |= {k: v for k, v in vars(owner).items() if _is_plain(k, v)}
         seen.state = copy.deepcopy(seen.state)
     return seen
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    return not name.startswith("_") and isinstance(value, int | str | list)
 
 
 def _backward(value: Any, owner: Any, arguments: tuple[Any, ...]) -> list[Any]:
@@ -127,12 +133,15 @@ def _same(a: Any, b: Any, where: str) -> None:
 
 
 def load(text: str, path: Path) -> types.ModuleType:
-    """Import a text as a module of its own, from a file at `path`."""
+    """Import a text from a file at `path`, as the module `program` on both sides.
+
+    Its name shows: loggers are named by it.
+    """
     path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location("program", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules["program"] = module
     spec.loader.exec_module(module)
     return module
 
@@ -144,7 +153,9 @@ def mended(text: str, folder: Path, *, unsafe: bool = False) -> Result:
     return fix_source(text, str(path), unsafe=unsafe)
 
 
-def assert_mends(text: str, folder: Path, *, gradients: bool = False, fullgraph: bool = True) -> str:
+def assert_mends(
+    text: str, folder: Path, *, gradients: bool = False, fullgraph: bool = True
+) -> str:
     """Mend a program and run both sides: eagerly, compiled at once, compiled call after call.
 
     The program defines `make() -> (callable, [argument tuples])`. Returns the mended text.

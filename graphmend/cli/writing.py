@@ -43,9 +43,8 @@ def replace_file(path: Path, new: bytes, expected: bytes) -> None:
 
 def _replace(target: Path, new: bytes, expected: bytes) -> None:
     status = target.stat()
-    # Replacing needs the folder's permission only, so a read-only file is asked for here. The mode
-    # bits are looked at too, because the superuser may write everywhere.
-    if not (status.st_mode & 0o222 and os.access(target, os.W_OK)):
+    # Replacing needs the folder's permission only, so the file's own is asked for here.
+    if not os.access(target, os.W_OK):
         raise NotWritten("cannot write: the file is read-only")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from graphmend.analyses.handlers import scripted
-from graphmend.detect.calls import effect_call
+from graphmend.detect.calls import LEVEL_METHODS, effect_call
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
 
@@ -30,6 +30,8 @@ def arguments_are_pure(site: Site, facts: Facts) -> str | None:
     where = (site.function, site.statement)
     for call in _calls(site.statement):
         if effect_call(call, *where, facts) is not None or _is_exception(call, site):
+            continue
+        if isinstance(call.func, ast.Attribute) and call.func.attr in LEVEL_METHODS:
             continue
         name = ast.unparse(call.func)
         effects = facts.effects.of_expr(call, *where)
