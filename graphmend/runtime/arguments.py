@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch._dynamo import variables
+from torch._dynamo.bytecode_transformation import create_call_function
 from torch._dynamo.utils import is_safe_constant
 from torch._dynamo.variables.lists import SizeVariable
 from torch._dynamo.variables.misc import StringFormatVariable
@@ -101,9 +102,9 @@ class ArgumentReader:
         if kind is variables.TensorVariable:
             return self._tensor(variable, self._may_show_history(variable, parameter))
         if kind is SymNodeVariable:
-            if variable.python_type() is bool and variable.source is None:
-                raise NotDeferrable("an argument is a symbolic truth value")
             self._result.has_data = True
+            if variable.python_type() is bool:
+                return _always(_TruthValue(variable.as_tensor(self._tx, torch.bool)))
             return _always(variable)
         if kind is StringFormatVariable:
             return self._format(variable)
@@ -188,6 +189,22 @@ class ArgumentReader:
             {key: value(written) for key, value in items},
             mutation_type=variables.base.ValueMutationNew(),
         )
+
+
+class _TruthValue(variables.base.VariableTracker):
+    """A symbolic truth value, which graphs can only give back as a tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        super().__init__()
+        self._tensor = tensor
+
+    def reconstruct(self, codegen: Any) -> None:
+        def load_item() -> None:
+            codegen(self._tensor)
+            codegen.append_output(codegen.create_load_attr("item"))
+
+        codegen.add_push_null(load_item)
+        codegen.extend_output(create_call_function(0, False))
 
 
 def _always(variable: Any) -> Finish:

@@ -142,6 +142,8 @@ def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around:
         raise NotDeferrable("the function cannot be found again by name")
     if _is_inside_operator(tx):
         raise NotDeferrable("the call stands inside a higher-order operator")
+    if len(tx.exn_vt_stack):
+        raise NotDeferrable("the call stands in an exception handler")
     if around is Around.UNKNOWN:
         raise NotDeferrable("the call stands inside a with statement")
     if around is Around.CATCHES and mark.kind is Kind.CHECK:

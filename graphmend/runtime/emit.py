@@ -1,7 +1,9 @@
 """Bytecode of the deferred calls of a region, in the frame that TorchDynamo generates."""
 
+from collections.abc import Callable
 from typing import Any
 
+from torch._dynamo import config
 from torch._dynamo.bytecode_transformation import create_call_function, create_instruction
 from torch._dynamo.codegen import PyCodegen
 
@@ -10,7 +12,10 @@ from graphmend.runtime.marks import Kind
 from graphmend.runtime.places import modes_now
 from graphmend.runtime.region import Phase, Record, Region
 
-_Pending = tuple[Record, str | None, list[str]]
+_Load = Callable[[], None]
+"""Emits what puts a callable on the stack."""
+
+_Pending = tuple[Record, _Load, list[str]]
 
 
 def emit_before_graph(region: Region, output: Any) -> None:
@@ -30,32 +35,26 @@ def emit_before_writes(region: Region, codegen: Any) -> list[_Pending]:
         if record.phase is Phase.BEFORE_WRITES:
             _call(codegen, record, _load_callable(codegen, record))
         elif record.phase is Phase.AFTER_WRITES:
-            callee = _load_callable(codegen, record, always_stored=True)
-            pending.append((record, callee, _store_values(codegen, record)))
+            load = _stored(codegen, _load_callable(codegen, record))
+            pending.append((record, load, _store_values(codegen, record)))
     return pending
 
 
 def emit_after_writes(pending: list[_Pending], codegen: Any) -> None:
     """Emit the calls whose arguments `emit_before_writes` has put aside."""
-    for record, callee, stored in pending:
-        codegen.add_push_null(
-            lambda callee=callee: codegen.append_output(codegen.create_load(callee))
-        )
+    for record, load, stored in pending:
+        codegen.add_push_null(load)
         for name in stored:
             codegen.append_output(codegen.create_load(name))
         _finish_call(codegen, record, len(stored))
 
 
-def _call(codegen: Any, record: Record, stored: str | None) -> None:
-    if stored is None:
-        codegen.add_push_null(lambda: codegen(record.callee))
-    else:
-        codegen.add_push_null(lambda: codegen.append_output(codegen.create_load(stored)))
-    count = 0
-    for value in _values(record):
+def _call(codegen: Any, record: Record, load: _Load) -> None:
+    codegen.add_push_null(load)
+    values = _values(record)
+    for value in values:
         codegen(value)
-        count += 1
-    _finish_call(codegen, record, count)
+    _finish_call(codegen, record, len(values))
 
 
 def _values(record: Record) -> list[Any]:
@@ -89,8 +88,14 @@ def _store(codegen: Any) -> str:
     return name
 
 
-def _load_callable(codegen: Any, record: Record, always_stored: bool = False) -> str | None:
-    """Put what to call into a local variable; None when it is the deferred function itself."""
+def _stored(codegen: Any, load: _Load) -> _Load:
+    load()
+    name = _store(codegen)
+    return lambda: codegen.append_output(codegen.create_load(name))
+
+
+def _load_callable(codegen: Any, record: Record) -> _Load:
+    """How to load what to call: the deferred function, or what stands for its site's frames."""
     ambient = modes_now()
     modes = tuple(mode for mode in record.modes if mode not in ambient)
     runner = None
@@ -100,13 +105,18 @@ def _load_callable(codegen: Any, record: Record, always_stored: bool = False) ->
     elif record.resumed:
         frames = record.place
     if runner is None and not frames:
-        if not always_stored:
-            return None
-        codegen(record.callee)
-        return _store(codegen)
+        return lambda: codegen(record.callee)
+    described = (frames, runner, len(record.restores), modes)
+    output = codegen.tx.output
+    if output.package is None and not config.enable_aot_compile:
+        made = replay.entry(record.function, *described)
+        name = output.install_global_by_id("graphmend_call", made)
+        return lambda: codegen.append_output(codegen.create_load_global(name, add=True))
+    # Code that is saved can hold constants, but no functions.
     codegen.add_push_null(lambda: codegen.load_import_from(replay.__name__, "entry"))
     codegen(record.callee)
-    for constant in (frames, runner, len(record.restores), modes):
+    for constant in described:
         codegen.append_output(codegen.create_load_const(constant))
     codegen.extend_output(create_call_function(5, False))
-    return _store(codegen)
+    name = _store(codegen)
+    return lambda: codegen.append_output(codegen.create_load(name))

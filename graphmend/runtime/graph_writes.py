@@ -36,17 +36,15 @@ def storage_of(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
-def nodes_after(graph: fx.Graph, position: fx.Node | None) -> Iterator[fx.Node]:
-    """The operators recorded after `position` (None: all of them)."""
-    nodes: Iterable[fx.Node] = graph.nodes
-    if position is not None:
-        nodes = itertools.islice(itertools.dropwhile(lambda n: n is not position, nodes), 1, None)
-    return (node for node in nodes if node.op not in ("placeholder", "output", "get_attr"))
+def operators(graph: fx.Graph) -> Iterator[fx.Node]:
+    """The operators of the graph, in order."""
+    return (node for node in graph.nodes if node.op not in ("placeholder", "output", "get_attr"))
 
 
 def last_operator(graph: fx.Graph) -> fx.Node | None:
-    """The latest node that is not an input; None while there is none."""
-    return next((n for n in reversed(graph.nodes) if n.op != "placeholder"), None)
+    """The latest operator recorded; None while there is none."""
+    inputs = ("placeholder", "get_attr")
+    return next((node for node in reversed(graph.nodes) if node.op not in inputs), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,16 +58,12 @@ class Versions:
         tensors = {id(t): t for t in itertools.chain(input_tensors(graph), more)}
         return cls(tuple((t, _version(t)) for t in tensors.values()))
 
-    def written_since(self, graph: fx.Graph, position: fx.Node | None) -> set[int]:
-        """Storages written by the operators after `position`, where these versions were taken."""
+    def changed(self, inputs: Iterable[torch.Tensor]) -> set[int]:
+        """The storages written since, going by versions; `inputs` are now those of the graph."""
         seen = {id(t) for t, _ in self.known}
         written = {storage_of(t) for t, before in self.known if _version(t) != before}
-        for tensor in input_tensors(graph):
-            if id(tensor) not in seen and _version(tensor) > 0:
-                written.add(storage_of(tensor))
-        for node in nodes_after(graph, position):
-            written |= written_unseen(node)
-        return written
+        new = (t for t in inputs if id(t) not in seen)
+        return written | {storage_of(t) for t in new if _version(t) > 0}
 
     def of(self, tensor: torch.Tensor) -> int:
         """The version `tensor` had at that point; 0 when the graph did not know it yet."""

@@ -102,7 +102,7 @@ READ = (
             for name in (
                 *("parent", "f_code", "f_globals", "instructions", "indexof", "stack", "export"),
                 *("current_instruction", "instruction_pointer", "one_graph", "debug_locals"),
-                *("error_on_graph_break", "speculation_log", "output"),
+                *("error_on_graph_break", "speculation_log", "output", "exn_vt_stack"),
             )
         ),
     ),
@@ -214,7 +214,10 @@ def _planning_compile_subgraph(
     tx.debug_locals = [*tx.debug_locals, _SENTINEL]
     result = _compile_subgraph(self, tx, reason, stack_pops, **more)
     if not region.emitted:
-        _give_up(tx, "OutputGraph.compile_subgraph did not emit the deferred calls")
+        lost = "OutputGraph.compile_subgraph did not emit the deferred calls"
+        status.fail(lost)
+        _give_up(tx, lost)
+    region.records.clear()
     return result
 
 
@@ -227,18 +230,19 @@ It has the form of a call that TorchDynamo would emit there, and does nothing if
 
 @contextlib.contextmanager
 def _failing_open(tx: Any) -> Iterator[None]:
-    """Turn an unexpected error of this package into calls that run in place."""
+    """Turn an unexpected error of this package into calls that run in place in this compile."""
     try:
         yield
     except TorchDynamoException:
         raise
     except Exception as error:
-        _give_up(tx, f"{type(error).__name__}: {error}", error)
+        reason = f"{type(error).__name__}: {error}"
+        status.note_error(reason)
+        _give_up(tx, reason, error)
 
 
 def _give_up(tx: Any, reason: str, error: Exception | None = None) -> NoReturn:
-    status.fail(reason)
-    in_place_sites(tx)[None] = "deferral does not work with this torch"
+    in_place_sites(tx)[None] = reason
     tx.speculation_log.clear()
     raise SpeculationRestartAnalysis(restart_reason=f"graphmend: {reason}") from error
 
@@ -261,7 +265,8 @@ def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *mor
         return compiled
     from graphmend.runtime.recovery import with_recovery
 
-    return with_recovery(compiled, gm, records)
+    with _failing_open(self.root_tx):
+        return with_recovery(compiled, gm, records)
 
 
 def _surviving_step(self: Any) -> Any:

@@ -7,6 +7,7 @@ place.
 import functools
 from typing import Any, NoReturn
 
+import torch
 from torch import fx
 from torch._dynamo import exc
 from torch._dynamo.variables.builder import wrap_fx_proxy
@@ -52,17 +53,31 @@ class _Planner:
 
     @functools.cached_property
     def _operators(self) -> dict[fx.Node, int]:
-        nodes = graph_writes.nodes_after(self._output.graph, None)
-        return {node: index for index, node in enumerate(nodes)}
+        return {node: i for i, node in enumerate(graph_writes.operators(self._output.graph))}
 
     @functools.cached_property
-    def _failing(self) -> list[int]:
-        return [i for node, i in self._operators.items() if graph_hazards.may_fail(node)]
+    def _failing(self) -> dict[fx.Node, int]:
+        return {node: i for node, i in self._operators.items() if graph_hazards.may_fail(node)}
+
+    @functools.cached_property
+    def _unseen_writes(self) -> list[tuple[int, set[int]]]:
+        """Storages written without a version that tells, with the positions of the operators."""
+        writes = ((i, graph_writes.written_unseen(node)) for node, i in self._operators.items())
+        return [(position, storages) for position, storages in writes if storages]
+
+    @functools.cached_property
+    def _inputs(self) -> list[torch.Tensor]:
+        return list(graph_writes.input_tensors(self._output.graph))
+
+    def _written_after(self, record: Record, position: int) -> set[int]:
+        """The storages that the graph writes after the call of `record`."""
+        written = record.versions.changed(self._inputs)
+        return written.union(*(s for i, s in self._unseen_writes if i > position))
 
     def plan(self, record: Record, earliest: Phase) -> Phase:
         position = self._position(record)
-        written = record.versions.written_since(self._output.graph, record.position)
-        fails_after = any(i > position for i in self._failing)
+        written = self._written_after(record, position)
+        fails_after = any(i > position for i in self._failing.values())
         inputs = self._written_inputs(written)
         if record.kind is Kind.CHECK:
             if fails_after:
@@ -109,11 +124,12 @@ class _Planner:
             return self._phases_by_writes(record) if arguments.has_objects else _LATE
         if arguments.has_objects or arguments.has_data:
             raise NotDeferrable("an operator that may fail on data follows the report")
-        if earliest is Phase.BEFORE_GRAPH and not any(i <= position for i in self._failing):
+        follows = next((n for n, i in reversed(self._failing.items()) if i <= position), None)
+        if earliest is Phase.BEFORE_GRAPH and follows is None:
             return frozenset((Phase.BEFORE_GRAPH,))
         if self._output.package is not None:
-            raise NotDeferrable("operators that may fail on data stand on both sides of the report")
-        record.recovered = True
+            raise NotDeferrable("operators that may fail on data stand on both sides of it")
+        record.recovered, record.follows = True, follows
         return _LATE
 
     def _require_nothing_after(self, record: Record, inputs: list[fx.Node]) -> None:
@@ -155,14 +171,8 @@ class _Planner:
 
     def _written_between(self, first: Record, second: Record, value: Any) -> bool:
         storage = graph_writes.storage_of(value)
-        if second.position is first.position:
-            return False
-        stretch = []
-        for node in graph_writes.nodes_after(self._output.graph, first.position):
-            stretch.append(node)
-            if node is second.position:
-                break
-        return any(storage in graph_writes.written_unseen(node) for node in stretch)
+        start, end = self._position(first), self._position(second)
+        return any(start < i <= end and storage in s for i, s in self._unseen_writes)
 
     def _copy_at(self, record: Record, node: fx.Node) -> Any:
         output, graph = self._output, self._output.graph

@@ -27,7 +27,7 @@ def with_recovery(
     copied = fx.GraphModule(module, graph)
     reports: dict[fx.Node | None, list[_Report]] = {}
     for record in records:
-        position = None if record.position is None else copies[record.position]
+        position = None if record.follows is None else copies[record.follows]
         reports.setdefault(position, []).append(_report(record))
 
     @functools.wraps(compiled)

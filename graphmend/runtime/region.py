@@ -66,7 +66,9 @@ class Record:
     values: list[Any] = dataclasses.field(default_factory=list)
     restores: list[Restore] = dataclasses.field(default_factory=list)
     recovered: bool = False
-    """Whether it is also reported when the graph fails after it."""
+    """Whether the report is also made when the graph fails after `follows`."""
+    follows: fx.Node | None = None
+    """The last operator before the call that may fail on data."""
 
 
 @dataclasses.dataclass(eq=False)

@@ -1,6 +1,7 @@
 """Whether deferral works in this process, and why not."""
 
 import dataclasses
+import sys
 import warnings
 
 WAITING = "waiting"
@@ -48,15 +49,22 @@ def set_state(new: str) -> None:
 
 def fail(reason: str) -> None:
     """Give deferral up for this process, with one warning."""
-    global _state, _reason
-    if _state == FAILED:
+    global _state
+    _state = FAILED
+    note_error(reason)
+
+
+def note_error(reason: str) -> None:
+    """Remember the first error of this package in this process, with one warning."""
+    global _reason
+    if _reason is not None:
         return
-    _state, _reason = FAILED, reason
-    warnings.warn(
-        f"graphmend: deferred calls run in place and break the graph with this torch: {reason}",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    _reason = reason
+    text = f"graphmend: deferred calls run in place and break the graph: {reason}"
+    try:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    except RuntimeWarning:  # an error by the user's filters, but never that of an import or a trace
+        print(text, file=sys.stderr)
 
 
 def note_refusal(place: tuple[str, int], reason: str) -> None:
