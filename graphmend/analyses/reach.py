@@ -20,6 +20,7 @@ from graphmend.ir.hierarchy import UNKNOWN
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.project import Project
 
+_FORWARD = "forward of a torch.nn.Module"
 _MAX_DEPTH = 3
 _MAX_SEARCHES = 5  # for the callers of callers, an answer
 _MAX_FILES = 5  # looked into, a search
@@ -123,6 +124,8 @@ class Reach:
         """Why `function` may be traced: from its own module, else from callers elsewhere."""
         if function in self._answers:
             return self._answers[function]
+        if depth and self._is_forward(function):  # without a look at the rest of its module
+            return _FORWARD
         answer = self.within(function.module).get(function)
         if not self._asked:
             self._searches, self._cut = 0, False
@@ -178,7 +181,7 @@ class Reach:
                 for name in ("forward", "__call__"):
                     method = info.methods.get(name)
                     if method is not None and self.never(method) is None:
-                        found.setdefault(method, f"{name} of a torch.nn.Module")
+                        found.setdefault(method, _FORWARD)
         if not explicit.used and "torch" in module.source.text:
             for function in module.functions.values():
                 if function not in found and self._is_tensor_code(function):
@@ -186,6 +189,11 @@ class Reach:
             self._drop_setup_helpers(found)
             self._add_handing_on(found, module)
         return found
+
+    def _is_forward(self, function: Function) -> bool:
+        if function.owner is None or function.name != "forward":
+            return False
+        return self.never(function) is None and self._may_be_module(function.owner)
 
     def _explicit(self, module: Module) -> EntryPoints:
         if module not in self._entry_points:
