@@ -14,13 +14,22 @@ import torch
 from torch._dynamo import variables
 from torch._dynamo.bytecode_transformation import create_call_function
 from torch._dynamo.utils import is_safe_constant
+from torch._dynamo.variables import misc
 from torch._dynamo.variables.lists import SizeVariable
-from torch._dynamo.variables.misc import StringFormatVariable
 from torch._dynamo.variables.tensor import SymNodeVariable
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from graphmend.runtime import graph_writes
 from graphmend.runtime.value_uses import reads_only_numbers
+
+# Objects whose state is no concern of the region, such as a module's logger.
+_STABLE = (
+    misc.LoggingLoggerVariable,
+    misc.PythonModuleVariable,
+    variables.BuiltinVariable,
+    variables.UserDefinedClassVariable,
+    variables.UserFunctionVariable,
+)
 
 
 class NotDeferrable(Exception):
@@ -106,19 +115,19 @@ class ArgumentReader:
             if variable.python_type() is bool:
                 return _always(_TruthValue(variable.as_tensor(self._tx, torch.bool)))
             return _always(variable)
-        if kind is StringFormatVariable:
+        if kind is misc.StringFormatVariable:
             return self._format(variable)
         if kind in (variables.TupleVariable, variables.ListVariable, SizeVariable):
             return self._sequence(kind, variable)
         if kind is variables.ConstDictVariable and variable.python_type() is dict:
             return self._mapping(variable)
         if variable.is_python_constant() and is_safe_constant(variable.as_python_constant()):
-            return _always(variables.ConstantVariable.create(variable.as_python_constant()))
+            return _always(_constant(variable))
         if variable.is_tensor() or isinstance(variable, variables.UnspecializedPythonVariable):
             raise NotDeferrable(f"an argument is a {variable.python_type().__name__}")
         if variable.source is None:
             raise NotDeferrable(f"an argument is made in the region ({kind.__name__})")
-        self._result.has_objects = True
+        self._result.has_objects |= not isinstance(variable, _STABLE)
         return _always(variable)
 
     def _may_show_history(self, variable: Any, parameter: str | None) -> bool:
@@ -161,7 +170,7 @@ class ArgumentReader:
         text = variable.format_string
         arguments = [self._formatted(a, text) for a in variable.sym_args]
         named = {name: self._formatted(a, text) for name, a in variable.sym_kwargs.items()}
-        return lambda written: StringFormatVariable(
+        return lambda written: misc.StringFormatVariable(
             text,
             [argument(written) for argument in arguments],
             {name: argument(written) for name, argument in named.items()},
@@ -189,6 +198,14 @@ class ArgumentReader:
             {key: value(written) for key, value in items},
             mutation_type=variables.base.ValueMutationNew(),
         )
+
+
+def _constant(variable: Any) -> Any:
+    """A constant that no longer depends on where the value came from."""
+    value = variable.as_python_constant()
+    if variables.ConstantVariable.is_base_literal(value):
+        return variables.ConstantVariable.create(value)
+    return variable
 
 
 class _TruthValue(variables.base.VariableTracker):

@@ -2,7 +2,7 @@
 
 import inspect
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._dynamo import config, variables
@@ -14,6 +14,8 @@ from graphmend.runtime.handlers import Around, frames_of, surroundings
 from graphmend.runtime.marks import Kind, Mark
 from graphmend.runtime.region import Record, SiteKey, in_place_sites, region_of
 from graphmend.runtime.switch import is_switched_off
+
+_AS_TRACED = "graphmend_as_traced"
 
 
 def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -93,7 +95,21 @@ def _erase_after(graph: torch.fx.Graph, last: torch.fx.Node | None) -> None:
 
 def _inline(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     function = variables.UserFunctionVariable(callee.value, source=callee.source)
-    return function.call_function(tx, args, kwargs)
+    try:
+        return function.call_function(tx, args, kwargs)
+    except Exception as error:
+        raise_as_traced(error)
+
+
+def raise_as_traced(error: Exception) -> NoReturn:
+    """Raise what tracing the program's own statement raised; see `is_as_traced`."""
+    error.__dict__[_AS_TRACED] = True
+    raise error
+
+
+def is_as_traced(error: Exception) -> bool:
+    """Whether `error` comes from tracing the program, and not from this package."""
+    return _AS_TRACED in error.__dict__
 
 
 def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> None:

@@ -236,6 +236,10 @@ def _failing_open(tx: Any) -> Iterator[None]:
     except TorchDynamoException:
         raise
     except Exception as error:
+        from graphmend.runtime.calls import is_as_traced
+
+        if is_as_traced(error) or None in in_place_sites(tx):
+            raise
         reason = f"{type(error).__name__}: {error}"
         status.note_error(reason)
         _give_up(tx, reason, error)

@@ -42,11 +42,17 @@ def with_recovery(
 
 
 def _report(record: Record) -> _Report:
-    values = [value.as_python_constant() for value in record.values]
+    values = [_python_value(value) for value in record.values]
     positional = values[: len(values) - len(record.arguments.keywords)]
     named = dict(zip(record.arguments.keywords, values[len(positional) :], strict=True))
     call = replay.entry(record.function, record.place, None, 0, ())
     return lambda: call(*positional, **named)
+
+
+def _python_value(variable: Any) -> Any:
+    if variable.is_python_constant():
+        return variable.as_python_constant()
+    return variable.get_real_python_backed_value()
 
 
 def _make_reports(
