@@ -41,6 +41,7 @@ class Effects:
         self._functions: dict[Function, EffectSet] = {}
         self._open: dict[Function, EffectSet] = {}
         self._provisional: set[Function] = set()
+        self._interim: dict[Function, EffectSet] = {}
         self._headers: dict[tuple[ast.stmt, Function], EffectSet] = {}
 
     # -- questions -------------------------------------------------------------------------
@@ -65,8 +66,9 @@ class Effects:
 
     def of_function(self, function: Function) -> EffectSet:
         """What a call of the function may do, as its callers see it."""
-        if function in self._functions:
-            return self._functions[function]
+        for known in (self._functions, self._interim):
+            if function in known:
+                return known[function]
         if function in self._open:
             self._provisional.add(function)
             return self._open[function]
@@ -76,10 +78,14 @@ class Effects:
             if found == self._open[function] or function not in self._provisional:
                 break
             self._open[function] = found
+            self._interim.clear()
         del self._open[function]
         self._provisional.discard(function)
-        if not self._provisional:
+        if self._provisional:
+            self._interim[function] = found
+        else:
             self._functions[function] = found
+            self._interim.clear()
         return found
 
     def pure_here(self, expr: ast.expr, function: Function, stmt: ast.stmt | None = None) -> bool:

@@ -45,12 +45,14 @@ class Root:
 
 
 Roots = frozenset[Root]
+_Key = tuple[ast.expr, Function, ast.stmt | None, bool]
 NOWHERE: Roots = frozenset()
 ANYWHERE: Roots = frozenset({Root(Owner.UNKNOWN, "?")})
 
 # Builtins that hand on (a part of) an argument, and those whose result refers to the arguments.
 _HANDS_OVER = frozenset("next max min sum getattr super vars abs round iter reversed".split())
 _HOLDS = frozenset("list tuple set frozenset zip enumerate sorted filter map dict".split())
+_MAX_PARTS = 4
 _IMMUTABLE = frozenset({Tag.STATIC, Tag.SCALAR, Tag.LOGGER})
 
 
@@ -59,11 +61,11 @@ class RootFinder:
 
     def __init__(self, kinds: Kinds) -> None:
         self._kinds = kinds
-        self._known: dict[tuple[ast.expr, Function, ast.stmt | None, bool], Roots] = {}
+        self._known: dict[_Key, Roots] = {}
         self._names: dict[tuple[str, Function], Roots] = {}
         self._returned: dict[Function, Roots] = {}
-        self._open: set[object] = set()
-        self._cut = False
+        self._open: set[Function] = set()
+        self._seen: set[object] | None = None
 
     def of(
         self, expr: ast.expr, function: Function, stmt: ast.stmt | None = None, *, held: bool = True
@@ -72,30 +74,36 @@ class RootFinder:
         key = (expr, function, stmt, held)
         if key in self._known:
             return self._known[key]
-        if key in self._open:
-            self._cut = True
-            return NOWHERE
-        self._open.add(key)
-        kind = self._kinds.of(expr, function, stmt)
-        immutable = kind.tag in _IMMUTABLE
-        found = NOWHERE if immutable else self._find(expr, function, stmt, held)
-        self._close(key)
-        if not self._cut:
-            self._known[key] = found
+        if self._seen is not None:
+            # Part of another question, which collects everything that can be reached once.
+            return NOWHERE if key in self._seen else self._visit(key)
+        self._seen = set()
+        found = self._known[key] = self._visit(key)
+        self._seen = None
         return found
 
-    def _close(self, key: object) -> None:
-        """Results worked out while another one was left open may be too small: not kept."""
-        self._open.discard(key)
-        if not self._open:
-            self._cut = False
+    def _visit(self, key: _Key) -> Roots:
+        expr, function, stmt, held = key
+        assert self._seen is not None
+        self._seen.add(key)
+        kind = self._kinds.of(expr, function, stmt)
+        immutable = kind.tag in _IMMUTABLE
+        return NOWHERE if immutable else self._find(expr, function, stmt, held)
+
+    def _once(self, key: object) -> bool:
+        """Whether the question under way has not been here before."""
+        if self._seen is None or key in self._seen:
+            return self._seen is None
+        self._seen.add(key)
+        return True
 
     def of_name(self, name: str, function: Function) -> Roots:
         """The roots of every value the local `name` may have anywhere in the function."""
         key = (name, function)
         if key not in self._names:
-            found = self._definitions(name, function)
-            stores = [self._bound(d, function, True) for d in found]
+            around, self._seen = self._seen, set()
+            stores = [self._bound(d, function, True) for d in self._definitions(name, function)]
+            self._seen = around
             node = ast.Name(name, ast.Load())
             self._names[key] = NOWHERE.union(*stores) if stores else self._free(node, function)
         return self._names[key]
@@ -105,13 +113,13 @@ class RootFinder:
         if function in self._returned:
             return self._returned[function]
         if function in self._open:
-            self._cut = True
-            return NOWHERE
+            return ANYWHERE
         self._open.add(function)
+        around, self._seen = self._seen, set()
         found = NOWHERE.union(*(self.of(value, function) for value in self._results(function)))
-        self._close(function)
-        if not self._cut:
-            self._returned[function] = found
+        self._seen = around
+        self._open.discard(function)
+        self._returned[function] = found
         return found
 
     # -- expressions -----------------------------------------------------------------------
@@ -151,11 +159,12 @@ class RootFinder:
         name = function.module.qualified(expr, function)
         if name is not None:
             return frozenset({Root(Owner.GLOBAL, name)})
-        base = self.of(expr.value, function, stmt)
-        fresh = bool(base) and not any(root.outside for root in base)
-        if fresh or self._is_tensor(expr.value, function, stmt):
-            return base
-        return frozenset({Root(Owner.ATTRIBUTE, ast.unparse(expr))})
+        if self._is_tensor(expr.value, function, stmt):
+            return self.of(expr.value, function, stmt)
+        own = frozenset({Root(Owner.ATTRIBUTE, ast.unparse(expr))})
+        if isinstance(expr.value, ast.Name) and expr.value.id in function.params:
+            return own
+        return own | self.of(expr.value, function, stmt)
 
     # -- names -----------------------------------------------------------------------------
 
@@ -210,27 +219,17 @@ class RootFinder:
 
     def _before(self, stmt: ast.AugAssign, name: str, function: Function, held: bool) -> Roots:
         """What an augmented assignment writes to: the name's value before it."""
-        key = (stmt, name, held)
-        if key in self._open:
-            self._cut = True
+        if not self._once((stmt, name, held)):
             return NOWHERE
-        self._open.add(key)
         found = function.flow.definitions_reaching(stmt, name)
-        roots = NOWHERE.union(*(self._bound(d, function, held) for d in found))
-        self._close(key)
-        return roots
+        return NOWHERE.union(*(self._bound(d, function, held) for d in found))
 
     def _added(self, name: str, function: Function) -> Roots:
         """What the function puts into the container `name`."""
-        key = ("added", name, function)
-        if key in self._open:
-            self._cut = True
+        if not self._once(("added", name, function)):
             return NOWHERE
-        self._open.add(key)
         put = [value for value, _ in additions(self._kinds, function).get(name, ())]
-        found = NOWHERE.union(*(self.of(value, function) for value in put))
-        self._close(key)
-        return found
+        return NOWHERE.union(*(self.of(value, function) for value in put))
 
     # -- calls -----------------------------------------------------------------------------
 
@@ -286,6 +285,7 @@ class RootFinder:
         """Roots in the callee's terms, said in those of the caller."""
         found = NOWHERE
         own = receiver(callee)
+        path = self._receiver_path(call, function, stmt)
         for root in roots:
             head, _, rest = root.name.partition(".")
             if root.owner is Owner.FRESH:
@@ -296,7 +296,7 @@ class RootFinder:
                 mine = callee.outer is function
                 found |= self.of_name(root.name, function) if mine else {root}
             elif head == own:
-                found |= self._of_receiver(call, rest, function, stmt)
+                found |= {Root(Owner.ATTRIBUTE, _shortened(f"{path}.{rest}" if rest else path))}
             else:
                 argument = passed_to(call, head, callee)
                 if argument is not None:
@@ -305,21 +305,21 @@ class RootFinder:
                     found |= ANYWHERE
         return found
 
-    def _of_receiver(
-        self, call: ast.Call, attribute: str, function: Function, stmt: ast.stmt | None
-    ) -> Roots:
-        """The memory that `self`, or `self.attribute`, of the callee is for the caller."""
+    def _receiver_path(self, call: ast.Call, function: Function, stmt: ast.stmt | None) -> str:
+        """How the caller names the object that is `self` in the callee."""
         if not isinstance(call.func, ast.Attribute):
-            owner = ast.unparse(call.func)
-        elif isinstance(call.func.value, ast.Call):  # super().method(..)
-            owner = receiver(function) or "self"
-        else:
-            owner = ast.unparse(call.func.value)
-            # Calling `self.layer(x)` runs its forward: the receiver is the layer itself.
-            kind = self._kinds.of(call.func, function, stmt)
-            owner = ast.unparse(call.func) if kind.tag is Tag.MODULE else owner
-        path = f"{owner}.{attribute}" if attribute else owner
-        return frozenset({Root(Owner.ATTRIBUTE, path)})
+            return ast.unparse(call.func)
+        if isinstance(call.func.value, ast.Call):  # super().method(..)
+            return receiver(function) or "self"
+        # Calling `self.layer(x)` runs its forward: the receiver is the layer itself.
+        kind = self._kinds.of(call.func, function, stmt)
+        return ast.unparse(call.func if kind.tag is Tag.MODULE else call.func.value)
+
+
+def _shortened(path: str) -> str:
+    """Paths grow with every call on the way; what lies deep is told by where it starts."""
+    parts = path.split(".")
+    return path if len(parts) <= _MAX_PARTS else ".".join([*parts[:_MAX_PARTS], "*"])
 
 
 def _contents(expr: ast.expr) -> list[ast.expr]:
