@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graphmend.analyses.reach import reached
 from graphmend.detect import Site, find_sites
 from graphmend.facts import Facts
 from graphmend.findings import Edit, Finding, Grade, Result, Status
-from graphmend.ir.module import Module
-from graphmend.ir.project import Project
+from graphmend.ir.module import Function, Module
 from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import REWRITERS, Names, Outline, Refused
 from graphmend.rewrite.edits import apply, decorator_names, edits_for, site_edit
 from graphmend.rewrite.selfcheck import self_check
+from graphmend.session import analyses
 
 # What generators write at the head of a file, in words common to many of them.
 _GENERATED = re.compile(
@@ -61,10 +61,11 @@ def run(source: Source, options: Options, done: Status) -> Result:
     Raises `SourceError` where the text cannot be parsed, `SelfCheckError` where the mended text
     is not what was meant.
     """
-    project = Project.of(source.path)
+    known = analyses(source.path)
+    project = known.project
     module = Module.parse(source, project.name_of(source.path))
     project.adopt(module)
-    facts = Facts(module, project)
+    facts = Facts(module, project, known.kinds, known.effects)
     names = Names(module)
     decorators = decorator_names(module, names)
     plans = [_plan(site, facts, names, decorators, options) for site in _sites(facts, options)]
@@ -79,11 +80,19 @@ def run(source: Source, options: Options, done: Status) -> Result:
     return Result(mended, findings, tuple(edits), frozenset(project.consulted))
 
 
-def _sites(facts: Facts, options: Options) -> Iterator[Site]:
+def _sites(facts: Facts, options: Options) -> list[Site]:
     """The break sites of all traced functions, in the order of the text."""
-    found = [site for function in facts.reached for site in find_sites(function, facts)]
-    found.sort(key=lambda site: (site.node.lineno, site.node.col_offset))
-    return (site for site in found if options.wants(site.rule.code))
+    sites: dict[Function, list[Site]] = {}
+
+    def has_sites(function: Function) -> bool:
+        if function not in sites:
+            found = find_sites(function, facts)
+            sites[function] = [site for site in found if options.wants(site.rule.code)]
+        return bool(sites[function])
+
+    traced = reached(facts.project, facts.module, has_sites)
+    found = [site for function in traced if has_sites(function) for site in sites[function]]
+    return sorted(found, key=lambda site: (site.node.lineno, site.node.col_offset))
 
 
 def _plan(

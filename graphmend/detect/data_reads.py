@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from graphmend.analyses.kind import Tag
 from graphmend.detect.site import BOUND, BRANCH, DYNAMIC_SHAPE, LOOP, SCALAR, Rule, Site
+from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
 
@@ -19,8 +20,8 @@ def data_reads(
     statement: ast.stmt, expressions: list[ast.expr], function: Function, facts: Facts
 ) -> Iterator[Site]:
     """The break sites among a statement's own expressions, outermost first."""
-    if isinstance(statement, ast.If | ast.While) and facts.kinds.truth_reads_data(
-        statement.test, function, statement
+    if isinstance(statement, ast.If | ast.While) and breaks_at(
+        statement.test, function, statement, facts
     ):
         rule = LOOP if isinstance(statement, ast.While) else BRANCH
         yield _branch(rule, statement, statement.test, function)
@@ -67,7 +68,7 @@ def _tested(
             tests = [operand]
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             tests = [condition for clause in node.generators for condition in clause.ifs]
-    return next((t for t in tests if facts.kinds.truth_reads_data(t, function, statement)), None)
+    return next((t for t in tests if breaks_at(t, function, statement, facts)), None)
 
 
 def _scalar(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:

@@ -6,6 +6,7 @@ import ast
 
 from graphmend.detect.bodies import movable_body
 from graphmend.detect.site import ASSERT, CHECK_CALL, GUARD, Site
+from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
 
@@ -27,7 +28,7 @@ def guard(statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
     match statement:
         case ast.If():
             return _raising_branch(statement, function, facts)
-        case ast.Assert(test=test) if facts.kinds.truth_reads_data(test, function, statement):
+        case ast.Assert(test=test) if breaks_at(test, function, statement, facts):
             text = f"assert on tensor data: `{ast.unparse(test)}`"
             return Site(ASSERT, function, statement, statement, text)
         case ast.Expr(value=ast.Call() as call):
@@ -36,7 +37,7 @@ def guard(statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
 
 
 def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site | None:
-    if not facts.kinds.truth_reads_data(statement.test, function, statement):
+    if not breaks_at(statement.test, function, statement, facts):
         return None
     text = f"guard on tensor data: `{ast.unparse(statement.test)}`"
     whole = movable_body([statement], function, facts)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from graphmend.detect.bodies import movable_body
 from graphmend.detect.calls import EffectCall, asks_level, effect_call
 from graphmend.detect.site import Site
+from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
 
@@ -22,7 +23,7 @@ def output_statement(statement: ast.stmt, function: Function, facts: Facts) -> S
             body = movable_body([statement], function, facts)
             if body is None or body.raises or not body.effects:
                 return None
-            if facts.kinds.truth_reads_data(test, function, statement) or asks_level(
+            if breaks_at(test, function, statement, facts) or asks_level(
                 test, function, statement, facts
             ):
                 refusing = next((e for e in body.effects if e.refusal), body.effects[0])

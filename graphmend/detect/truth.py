@@ -1,0 +1,43 @@
+"""Tests whose truth is tensor data, and where that data becomes a Python value."""
+
+from __future__ import annotations
+
+import ast
+
+from graphmend.analyses.kind import Tag
+from graphmend.facts import Facts
+from graphmend.ir.cfg import Sentinel
+from graphmend.ir.module import Function
+
+
+def breaks_at(test: ast.expr, function: Function, statement: ast.stmt, facts: Facts) -> bool:
+    """Whether testing `test` breaks the graph here.
+
+    A parameter that is given a number read from a tensor is a Python value already: the break
+    is where the caller reads it.
+    """
+    if not facts.kinds.truth_reads_data(test, function, statement):
+        return False
+    return any(
+        facts.kinds.of(node, function, statement).reads_data
+        for node in ast.walk(test)
+        if isinstance(node, ast.expr) and not _only_given(node, function, statement, facts)
+    )
+
+
+def _only_given(node: ast.expr, function: Function, statement: ast.stmt, facts: Facts) -> bool:
+    """Whether all numbers from tensors that an expression is made of are parameters."""
+    if any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        return False
+    return all(
+        tag not in (Tag.TENSOR, Tag.NUMPY, Tag.MIXED)
+        and (tag is not Tag.SCALAR or _is_parameter(part.id, function, statement))
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name)
+        for tag in [facts.kinds.of(part, function, statement).tag]
+    )
+
+
+def _is_parameter(name: str, function: Function, statement: ast.stmt) -> bool:
+    reaching = function.flow.definitions_reaching(statement, name)
+    return name in function.params and all(d.stmt is Sentinel.ENTRY for d in reaching)
