@@ -123,3 +123,43 @@ def test_what_comes_from_outside_may_all_be_the_same(tmp_path: Path) -> None:
     original = snippet.find("self.original", function)[0]
     inv = snippet.find("self.inv", function)[0]
     assert snippet.aliases.may_alias(original, inv, function)
+
+
+def test_long_tangles_of_loops_end(tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(30)]
+    lines = [
+        f"    {a} = call({a}, {b}, {c})"
+        for a, b, c in zip(names, names[1:], names[2:], strict=False)
+    ]
+    body = "\n    ".join(lines)
+    snippet = Snippet(
+        tmp_path,
+        f"def f(x: Tensor, n: int, call):\n    {' = '.join(names)} = x\n"
+        f"    for _ in range(n):\n    {body}\n    return v0\n",
+    )
+    assert snippet.aliases.may_alias("v0", "x", snippet.function())
+
+
+def test_recursive_structures_end(tmp_path: Path) -> None:
+    snippet = Snippet(
+        tmp_path,
+        """
+        class Tree:
+            def __init__(self, left: "Tree", right: "Tree"):
+                self.left, self.right, self.count = left, right, 0
+
+            def touch(self):
+                self.count += 1
+                self.left.touch()
+                self.right.touch()
+
+        def f():
+            leaf = Tree(None, None)
+            tree = Tree(leaf, leaf)
+            tree.touch()
+            return tree
+        """,
+    )
+    touch = snippet.function("Tree.touch")
+    assert snippet.effects.of_function(touch).writes
+    assert not snippet.effects.of_function(touch).pure
