@@ -336,7 +336,7 @@ def summary(kinds: Kinds, function: Function) -> Kind:
     if isinstance(node, ast.AsyncFunctionDef):
         return UNKNOWN
     promised = annotated(node.returns, function.module, function)
-    if function.module is not kinds.home and promised.tag not in (Tag.UNKNOWN, Tag.CONTAINER):
+    if promised.tag in (Tag.TENSOR, Tag.LOGGER):
         return promised
     found = _yielded(kinds, function) or join(
         kinds.evaluate(n.value, function) if n.value is not None else NONE

@@ -39,15 +39,10 @@ _TENSORLIKE = (Tag.TENSOR, Tag.MIXED)
 
 
 class Kinds:
-    """Kinds of expressions of one project, memoised.
+    """Kinds of expressions of one project, memoised."""
 
-    `home` is the module in question (by default that of the first one): functions of others are
-    taken at their annotations' word where they have some, and their callers are not looked for.
-    """
-
-    def __init__(self, project: Resolution, home: Module | None = None) -> None:
+    def __init__(self, project: Resolution) -> None:
         self.project = project
-        self.home = home
         self._solver = Solver()
         self._loose: dict[ast.AST, ast.AST] = {}
         self._nodes: dict[Function, list[ast.AST]] = {}
@@ -233,10 +228,7 @@ class Kinds:
 
     def _attach(self, expr: ast.expr, function: Function | None) -> None:
         """Note the parents inside an expression that was parsed apart from the module."""
-        if function is None:
-            return
-        self.home = self.home or function.module
-        if function.module.parent(expr) is not None or expr in self._loose:
+        if function is None or function.module.parent(expr) is not None or expr in self._loose:
             return
         for node in ast.walk(expr):
             for child in ast.iter_child_nodes(node):

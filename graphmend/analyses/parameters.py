@@ -114,8 +114,6 @@ def _passed(kinds: Kinds, name: str, function: Function) -> Kind:
 
 def _calls(kinds: Kinds, function: Function) -> Sequence[CallSite]:
     """The calls to look at: those of the same module, of plain functions else the project's."""
-    if function.module is not kinds.home:
-        return ()
     found = kinds.project.local_calls(function)
     plain = function.owner is None and function.outer is None
     if not found and plain and len(kinds.project.files or ()) in range(1, _MAX_FILES):
