@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from graphmend.analyses.reach import reached
 from graphmend.detect import Site, find_sites
 from graphmend.facts import Facts
 from graphmend.findings import Edit, Finding, Grade, Result, Status
 from graphmend.ir.module import Function, Module
+from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import REWRITERS, Names, Outline, Refused
 from graphmend.rewrite.edits import apply, decorator_names, edits_for, site_edit
@@ -61,10 +63,9 @@ def run(source: Source, options: Options, done: Status) -> Result:
     Raises `SourceError` where the text cannot be parsed, `SelfCheckError` where the mended text
     is not what was meant.
     """
-    known = analyses(source.path)
+    known = analyses(source)
     project = known.project
-    module = Module.parse(source, project.name_of(source.path))
-    project.adopt(module)
+    module = project.module_of(source)
     facts = Facts(module, project, known.kinds, known.effects)
     names = Names(module)
     decorators = decorator_names(module, names)
@@ -77,7 +78,13 @@ def run(source: Source, options: Options, done: Status) -> Result:
     if edits:
         self_check(source.text, mended, str(source.path))
     findings = tuple(_finding(p, module, done if p in chosen else None) for p in plans)
-    return Result(mended, findings, tuple(edits), frozenset(project.consulted))
+    return Result(mended, findings, tuple(edits), _consulted(project))
+
+
+def _consulted(project: Project) -> frozenset[Path]:
+    """What the result rests on: files read, files looked for, and the folder that was searched."""
+    folder = {project.root} if project.searched else set()
+    return frozenset(project.consulted | project.missing | folder)
 
 
 def _sites(facts: Facts, options: Options) -> list[Site]:

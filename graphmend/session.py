@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphmend.analyses.effects import Effects
-from graphmend.analyses.kinds import Kinds
-from graphmend.ir import roots
-from graphmend.ir.project import Project
+if TYPE_CHECKING:
+    from graphmend.analyses.effects import Effects
+    from graphmend.analyses.kinds import Kinds
+    from graphmend.ir.project import Project
+    from graphmend.ir.source import Source
 
 _MOST_FILES = 64  # before the memory that the analyses hold is given back
 
@@ -27,6 +29,11 @@ class Analyses:
     @classmethod
     def of(cls, path: Path) -> Analyses:
         """The analyses of the project that the file at `path` belongs to, with nothing in them."""
+        # Imported here: whoever opens a session may meet no file that needs them.
+        from graphmend.analyses.effects import Effects
+        from graphmend.analyses.kinds import Kinds
+        from graphmend.ir.project import Project
+
         project = Project.of(path)
         kinds = Kinds(project)
         return cls(project, kinds, Effects(project, kinds))
@@ -40,13 +47,21 @@ class Session:
         self._analyses: Analyses | None = None
         self._files = 0
 
-    def analyses(self, path: Path) -> Analyses:
+    def analyses(self, source: Source) -> Analyses:
         """The analyses for a file, kept from the file before where both are of one project."""
-        root = roots.root_of(path.absolute())
-        if self._analyses is None or root != self._root or self._files >= _MOST_FILES:
-            self._root, self._analyses, self._files = root, Analyses.of(path), 0
+        from graphmend.ir import roots
+
+        root = roots.root_of(source.path.absolute())
+        kept = self._analyses
+        if kept is None or root != self._root or self._files >= _MOST_FILES:
+            kept = None
+        elif kept.project.knows_otherwise(source):
+            kept = None
+        if kept is None:
+            kept = self._analyses = Analyses.of(source.path)
+            self._root, self._files = root, 0
         self._files += 1
-        return self._analyses
+        return kept
 
 
 _current: ContextVar[Session | None] = ContextVar("graphmend_session", default=None)
@@ -62,7 +77,7 @@ def use(session: Session) -> Iterator[None]:
         _current.reset(token)
 
 
-def analyses(path: Path) -> Analyses:
+def analyses(source: Source) -> Analyses:
     """The analyses for a file: of the session in use, or made for this file alone."""
     session = _current.get()
-    return Analyses.of(path) if session is None else session.analyses(path)
+    return Analyses.of(source.path) if session is None else session.analyses(source)

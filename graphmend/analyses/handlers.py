@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from graphmend.analyses.enclosing import caught_around, finally_around
 from graphmend.analyses.exception_classes import Ancestry, ancestry, builtin_ancestry
@@ -73,8 +72,7 @@ class Catching:
     unknown: str | None
 
 
-_known: WeakKeyDictionary[Project, dict[tuple[Function, Ancestry], Catching]]
-_known = WeakKeyDictionary()
+_Answers = dict[tuple[Function, Ancestry], Catching]
 
 
 def caught_by(
@@ -162,7 +160,7 @@ def _reason(function: Function, node: ast.AST, what: str) -> CaughtReason:
 
 def _callers(project: Project, function: Function, raised: Ancestry) -> Catching:
     """What catches an exception that leaves `function`."""
-    answers = _known.setdefault(project, {})
+    answers: _Answers = project.remembered("handlers", dict)
     key = (function, raised)
     if key not in answers:
         answers[key] = _search(project, function, raised)

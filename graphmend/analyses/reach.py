@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from weakref import WeakKeyDictionary
 
 from graphmend.analyses.entry_points import EntryPoints, entry_points
 from graphmend.analyses.tensor_use import arguments_handed_on, computes_on_tensors
@@ -30,8 +29,6 @@ _BREAKING_CALLS = frozenset(
     """print log debug info error exception critical item tolist nonzero unique masked_select
     repeat_interleave int float bool""".split()
 )
-
-_known: WeakKeyDictionary[Project, Reach] = WeakKeyDictionary()
 
 
 def reached(
@@ -101,9 +98,7 @@ def may_be_traced(project: Project, function: Function) -> bool:
 
 
 def _reach(project: Project) -> Reach:
-    if project not in _known:
-        _known[project] = Reach(project)
-    return _known[project]
+    return project.remembered("reach", lambda: Reach(project))
 
 
 class Reach:

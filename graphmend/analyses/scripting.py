@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from graphmend.ir.members import decorator_names
 from graphmend.ir.module import ClassInfo, Function, Module
@@ -23,15 +22,12 @@ _SCRIPTS = frozenset(
 )
 _IN_TEXT = re.compile(rb"\bjit\s*\.\s*(script|export|interface)|from\s+torch\.jit\s+import")
 
-_known: WeakKeyDictionary[Project, set[Function]] = WeakKeyDictionary()
-
 
 def scripted(project: Project, function: Function) -> bool:
     """Whether `function` is compiled by TorchScript somewhere in the project: by a decorator, as
     an argument of `torch.jit.script`, as part of a scripted module, or called from one."""
-    if project not in _known:
-        _known[project] = _closure(project, _targets(project))
-    if function in _known[project]:
+    known = project.remembered("scripted", lambda: _closure(project, _targets(project)))
+    if function in known:
         return True
     return function.outer is not None and scripted(project, function.outer)
 

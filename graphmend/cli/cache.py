@@ -14,6 +14,7 @@ from graphmend.cli.options import Options
 from graphmend.findings import Finding
 from graphmend.ir.prescan import has_candidates
 from graphmend.ir.source import Source
+from graphmend.session import Session, use
 
 if TYPE_CHECKING:
     from graphmend.hook.store import Store
@@ -66,11 +67,18 @@ def _results(folder: Path) -> Store:
     return Store(folder)
 
 
+@functools.cache
+def _session() -> Session:
+    """What the files of one run share; this process does not outlive the run."""
+    return Session()
+
+
 def _fresh(source: Source, filename: str, options: Options) -> api.Result:
-    return api.fix_source(
-        source.text,
-        filename,
-        unsafe=options.unsafe,
-        select=options.select,
-        generated=options.generated,
-    )
+    with use(_session()):
+        return api.fix_source(
+            source.text,
+            filename,
+            unsafe=options.unsafe,
+            select=options.select,
+            generated=options.generated,
+        )

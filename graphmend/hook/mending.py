@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import decode_source
 from pathlib import Path
 
-from graphmend import api
+from graphmend import api, session
 from graphmend.findings import Status
 from graphmend.hook import digests, store
 from graphmend.hook.entry import Entry
@@ -37,6 +37,12 @@ _within = threading.local()
 def is_mending() -> bool:
     """Whether this thread is in the middle of mending, so that an import serves graphmend."""
     return getattr(_within, "mending", False)
+
+
+@cache
+def _session() -> session.Session:
+    """What modules that are mended one after another share."""
+    return session.Session()
 
 
 @cache
@@ -80,7 +86,7 @@ def _mend(text: str, path: str, options: Options) -> tuple[Entry, Iterable[Path]
         if has_candidates(text):
             for name in _HEAVY:
                 importlib.import_module(name)
-        with _mending:
+        with _mending, session.use(_session()):
             # A generated file is not to be edited; mending it as it loads edits nothing.
             result = api.fix_source(text, path, unsafe=options.unsafe, generated=True)
     finally:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphmend.ir import roots
 from graphmend.ir.definitions import Definition, Found, Namespace, Value, lookup, namespace
 from graphmend.ir.hierarchy import Hierarchy
 from graphmend.ir.module import ClassInfo, Function, Module
-from graphmend.ir.source import SourceError, read_source
+from graphmend.ir.source import Source, SourceError, read_source
 
 if TYPE_CHECKING:
     from graphmend.ir.callers import Callers, CallersUnknown, CallSite, LocalCall
@@ -29,6 +30,8 @@ __all__ = ["Definition", "Project", "Value"]
 _NEVER_PARSED = frozenset({"torch", "torchgen", "functorch", "numpy", "builtins"})
 _COMMENT_LINES = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
 _KEPT_BYTES = 64 << 20
+
+T = TypeVar("T")
 
 
 class Project:
@@ -53,6 +56,17 @@ class Project:
         self._texts: dict[Path, bytes] = {}
         self._kept = 0
         self._mentions: dict[str, list[Path] | None] = {}
+        self._remembered: dict[str, Any] = {}
+
+    def remembered(self, name: str, work: Callable[[], T]) -> T:
+        """What `work` gave the first time it was asked for under `name`.
+
+        Analyses keep their answers here, so that they go when the project goes.
+        """
+        if name not in self._remembered:
+            self._remembered[name] = work()
+        found: T = self._remembered[name]
+        return found
 
     @classmethod
     def of(cls, path: Path) -> Project:
@@ -84,6 +98,22 @@ class Project:
         if path not in self._modules:
             self._modules[path] = self._load(path)
         return self._modules[path]
+
+    def module_of(self, source: Source) -> Module:
+        """The module of a text that stands for the file at its path, whatever is on disk.
+
+        `SourceError` where it is not Python.
+        """
+        module = self._modules.get(source.path.absolute())
+        if module is None or module.source.text != source.text:
+            module = Module.parse(source, self.name_of(source.path))
+            self.adopt(module)
+        return module
+
+    def knows_otherwise(self, source: Source) -> bool:
+        """Whether another text has been read for the file: answers so far may rest on that."""
+        module = self._modules.get(source.path.absolute())
+        return module is not None and module.source.text != source.text
 
     def adopt(self, module: Module) -> None:
         """Let `module` stand for the file at its path, whatever is on disk."""
