@@ -33,7 +33,14 @@ _STABLE = (
 
 
 class NotDeferrable(Exception):
-    """The call must run in place; the text says why."""
+    """The call must run in place; the text says why.
+
+    With `skips_frame`, so must all of its frame.
+    """
+
+    def __init__(self, reason: str, skips_frame: bool = False) -> None:
+        super().__init__(reason)
+        self.skips_frame = skips_frame
 
 
 @dataclasses.dataclass(eq=False)
@@ -90,15 +97,17 @@ class ArgumentReader:
         self._function = function
         self._result = Arguments([], (), [], [], has_objects=False, has_data=False)
 
-    def read(self, bound: Mapping[str, Any], keywords: Mapping[str, Any]) -> Arguments:
-        """Read positional arguments (by parameter name) and keyword arguments.
+    def read(
+        self, positional: list[tuple[str | None, Any]], keywords: Mapping[str, Any]
+    ) -> Arguments:
+        """Read positional arguments, with the names of their parameters, and keyword arguments.
 
         Raises NotDeferrable for a value that cannot be kept.
         """
         result = self._result
         result.keywords = tuple(keywords)
         try:
-            for name, variable in (*bound.items(), *keywords.items()):
+            for name, variable in (*positional, *keywords.items()):
                 result.values.append(self._read(variable, name))
         except NotDeferrable:
             result.drop_unused_copies(self._tx.output.graph)

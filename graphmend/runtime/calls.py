@@ -8,9 +8,9 @@ import torch
 from torch._dynamo import config, variables
 from torch._dynamo.exc import Unsupported, UserError, unimplemented
 
-from graphmend.runtime import graph_writes, places, python_writes, status
+from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, status
 from graphmend.runtime.arguments import ArgumentReader, NotDeferrable
-from graphmend.runtime.handlers import Around, frames_of, surroundings
+from graphmend.runtime.handlers import Around, frames_of, is_in_finally, surroundings
 from graphmend.runtime.marks import Kind, Mark
 from graphmend.runtime.region import Record, SiteKey, in_place_sites, region_of
 from graphmend.runtime.switch import is_switched_off
@@ -31,7 +31,7 @@ def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, An
             return variables.ConstantVariable.create(None)
         _record(tx, callee, mark, bound)
     except NotDeferrable as reason:
-        return _in_place(tx, callee, args, kwargs, str(reason))
+        return _in_place(tx, callee, args, kwargs, reason)
     return variables.ConstantVariable.create(None)
 
 
@@ -117,12 +117,7 @@ def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> 
     around = surroundings(tx)
     _require_deferrable(tx, callee, mark, site, around.worst)
     reader = ArgumentReader(tx, callee.value)
-    names = list(inspect.signature(callee.value).parameters)
-    positional = {
-        names[min(i, len(names) - 1)] + (f" {i}" if i >= len(names) else ""): value
-        for i, value in enumerate(bound.args)
-    }
-    arguments = reader.read(positional, bound.kwargs)
+    arguments = reader.read(_named(bound), bound.kwargs)
     output = tx.output
     place = places.place_of(tx)
     region_of(output).records.append(
@@ -142,10 +137,16 @@ def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> 
             writes=python_writes.snapshot(output.side_effects),
             modes=places.modes_now(),
             around=around,
-            chain=tuple(frames_of(tx)),
             speculations=tx.speculation_log.index,
         )
     )
+
+
+def _named(bound: inspect.BoundArguments) -> list[tuple[str | None, Any]]:
+    """The positional arguments with the parameters that hold them alone."""
+    parameters = bound.signature.parameters.values()
+    names = [p.name for p in parameters if p.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return list(zip([*names, *(None for _ in bound.args)], bound.args, strict=False))
 
 
 def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around: Around) -> None:
@@ -160,18 +161,25 @@ def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around:
         raise NotDeferrable("the call stands inside a higher-order operator")
     if len(tx.exn_vt_stack):
         raise NotDeferrable("the call stands in an exception handler")
+    if is_in_finally(tx):
+        # Had an operator failed in the try block, eager execution would have come here all the
+        # same; TorchDynamo's code for the operators would not.
+        fails = any(graph_hazards.may_fail(node) for node in tx.output.graph.nodes)
+        raise NotDeferrable("the call stands in a finally block", skips_frame=fails)
     if around is Around.UNKNOWN:
         raise NotDeferrable("the call stands inside a with statement")
     if around is Around.CATCHES and mark.kind is Kind.CHECK:
         raise NotDeferrable("the check's exception may be caught in the region")
 
 
-def _in_place(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any], reason: str) -> Any:
+def _in_place(
+    tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any], reason: NotDeferrable
+) -> Any:
     """Do what the unmended program does: trace the statement, or break the graph at it.
 
     Where a break is not possible, tracing the statement gives what the statement gave there.
     """
-    status.note_refusal((tx.f_code.co_filename, places.line_of(tx)), reason)
+    status.note_refusal((tx.f_code.co_filename, places.line_of(tx)), str(reason))
     if _is_exporting(tx) or _is_inside_operator(tx) or tx.one_graph or tx.error_on_graph_break:
         return _inline(tx, callee, args, kwargs)
     unimplemented(
@@ -179,4 +187,5 @@ def _in_place(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any], rea
         context=f"function: {callee.value.__name__}",
         explanation=f"graphmend does not defer this call: {reason}.",
         hints=[],
+        skip_frame=reason.skips_frame,
     )

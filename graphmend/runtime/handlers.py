@@ -34,6 +34,9 @@ _PLAIN_PROTOCOLS = frozenset(
 )
 
 
+_CATCHING = frozenset(("POP_EXCEPT", "CHECK_EXC_MATCH", "CHECK_EG_MATCH"))
+
+
 class Around(enum.IntEnum):
     """How far what surrounds a call may change what an exception or a report does there."""
 
@@ -50,11 +53,11 @@ class Around(enum.IntEnum):
 class Surroundings:
     """What surrounds a call, over all traced frames.
 
-    `finals` holds the clean-up handlers: (translator, handler) of each.
+    `finals` holds the translators of the frames with a finally block around it.
     """
 
     worst: Around
-    finals: tuple[tuple[Any, Any], ...]
+    finals: tuple[Any, ...]
 
 
 def frames_of(tx: Any) -> list[Any]:
@@ -69,15 +72,15 @@ def frames_of(tx: Any) -> list[Any]:
 def surroundings(tx: Any) -> Surroundings:
     """Classify the handlers around the current instruction of `tx` and of its callers."""
     worst = Around.NOTHING
-    finals: list[tuple[Any, Any]] = []
+    finals: list[Any] = []
     for frame in frames_of(tx):
         name = frame.f_code.co_name
         if name.startswith("__") and name.endswith("__") and name not in _PLAIN_PROTOCOLS:
             worst = max(worst, Around.CATCHES)
-        for handler, kind in _handlers(frame):
+        for kind in _handlers(frame):
             worst = max(worst, kind)
             if kind is Around.FINALLY:
-                finals.append((frame, handler))
+                finals.append(frame)
     return Surroundings(worst, tuple(finals))
 
 
@@ -91,7 +94,7 @@ def _targets(tx: Any) -> list[Any]:
     return found
 
 
-def _handlers(tx: Any) -> list[tuple[Any, Around]]:
+def _handlers(tx: Any) -> list[Around]:
     managers = [
         v.ctx for v in tx.stack if type.__instancecheck__(ctx_manager.WithExitFunctionVariable, v)
     ]
@@ -105,7 +108,7 @@ def _handlers(tx: Any) -> list[tuple[Any, Around]]:
             kind = Around.NOTHING  # restores the handled exception and raises again
         else:
             kind = Around.FINALLY if _always_reraises(tx, target) else Around.CATCHES
-        result.append((target, kind))
+        result.append(kind)
     return result
 
 
@@ -117,6 +120,13 @@ def _following(tx: Any, instruction: Any) -> list[Any]:
 
 def _always_reraises(tx: Any, handler: Any) -> bool:
     """Whether every way through `handler` ends in raising the exception again (a finally block)."""
+    return not any(
+        i.opname in _CATCHING or i.opname.startswith("RETURN") for i in _reachable(tx, handler)
+    )
+
+
+def _reachable(tx: Any, handler: Any) -> list[Any]:
+    """The instructions that run from `handler` on, up to those that raise again."""
     pending, seen = [tx.indexof[handler]], set()
     while pending:
         index = pending.pop()
@@ -124,13 +134,35 @@ def _always_reraises(tx: Any, handler: Any) -> bool:
             continue
         seen.add(index)
         instruction = tx.instructions[index]
-        name = instruction.opname
-        if name in ("POP_EXCEPT", "CHECK_EXC_MATCH", "CHECK_EG_MATCH") or name.startswith("RETURN"):
-            return False
-        if name == "RERAISE":
+        if instruction.opname == "RERAISE" or instruction.opname in _CATCHING:
             continue
         if instruction.target is not None:
             pending.append(tx.indexof[instruction.target])
-        if name not in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"):
+        if not instruction.opname.startswith(("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN")):
             pending.append(index + 1)
-    return True
+    return [tx.instructions[index] for index in seen]
+
+
+def is_in_finally(tx: Any) -> bool:
+    """Whether the current line of a traced frame belongs to a finally block.
+
+    The compiler writes such a block twice, once as a handler, so its lines show up there.
+    """
+    return any(_line(frame.current_instruction) in _finally_lines(frame) for frame in frames_of(tx))
+
+
+def _finally_lines(tx: Any) -> set[int | None]:
+    entries = (i.exn_tab_entry for i in tx.instructions if i.exn_tab_entry is not None)
+    handlers = {entry.target for entry in entries if entry.target.opname == "PUSH_EXC_INFO"}
+    lines: set[int | None] = set()
+    for handler in handlers:
+        following = _following(tx, handler)
+        if following and following[0].opname != "WITH_EXCEPT_START":
+            if _always_reraises(tx, handler):
+                lines |= {_line(i) for i in _reachable(tx, handler)}
+    return lines - {None}
+
+
+def _line(instruction: Any) -> int | None:
+    positions = instruction.positions
+    return None if positions is None else positions.lineno

@@ -24,6 +24,7 @@ from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
 from torch._dynamo.variables import BuiltinVariable, misc
 
 from graphmend.runtime import emit, marks, replay, status
+from graphmend.runtime.handlers import frames_of
 from graphmend.runtime.region import in_place_sites, region_of
 
 _is_reorderable = misc.DebuggingVariable.is_reorderable_logging_function
@@ -209,7 +210,7 @@ def _planning_compile_subgraph(
     from graphmend.runtime import plan
 
     with _failing_open(tx):
-        plan.plan(region, self)
+        plan.plan(region, self, frames_of(tx) if reason.graph_break else [])
         emit.emit_before_graph(region, self)
     tx.debug_locals = [*tx.debug_locals, _SENTINEL]
     result = _compile_subgraph(self, tx, reason, stack_pops, **more)

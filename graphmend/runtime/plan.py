@@ -20,12 +20,13 @@ from graphmend.runtime.region import Phase, Record, Region, Restore, in_place_si
 _LATE = frozenset((Phase.BEFORE_WRITES, Phase.AFTER_WRITES))
 
 
-def plan(region: Region, output: Any) -> None:
+def plan(region: Region, output: Any, open_frames: list[Any]) -> None:
     """Give every record of `region` its phase, its values and what a failing check restores.
 
-    Raises RestartAnalysis when a record has to run in place after all.
+    `open_frames` are the translators of the frames that go on after the region. Raises
+    RestartAnalysis when a record has to run in place after all.
     """
-    planner = _Planner(region, output)
+    planner = _Planner(output, open_frames)
     earliest = Phase.BEFORE_GRAPH
     for record in region.records:
         try:
@@ -45,8 +46,8 @@ def start_over(output: Any, record: Record, reason: str) -> NoReturn:
 
 
 class _Planner:
-    def __init__(self, region: Region, output: Any) -> None:
-        self._region = region
+    def __init__(self, output: Any, open_frames: list[Any]) -> None:
+        self._open_frames = open_frames
         self._output = output
         self._final_writes = python_writes.snapshot(output.side_effects)
         self._copies: dict[tuple[fx.Node, int], tuple[Record, Restore]] = {}
@@ -136,13 +137,8 @@ class _Planner:
         """A finally block runs before the exception of a check leaves, so its writes survive."""
         if inputs or not python_writes.same(record.writes, self._final_writes):
             raise NotDeferrable("something is written after a check inside try/finally")
-        index = self._region.records.index(record)
-        for later in self._region.records[index + 1 :]:
-            for frame, handler in record.around.finals:
-                if frame in later.chain and (frame, handler) not in later.around.finals:
-                    raise NotDeferrable(
-                        "a deferred call may stand in the finally block of the check"
-                    )
+        if any(frame in self._open_frames for frame in record.around.finals):
+            raise NotDeferrable("the graph breaks before the finally block around the check")
 
     def _written_inputs(self, written: set[int]) -> list[fx.Node]:
         found = []

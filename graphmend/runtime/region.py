@@ -57,8 +57,6 @@ class Record:
     writes: python_writes.Snapshot
     modes: Modes
     around: Surroundings
-    chain: tuple[Any, ...]
-    """The translators of the frames, outermost first."""
     speculations: int
     """How many points the trace had passed at which TorchDynamo may break the graph."""
 

@@ -21,7 +21,8 @@ def reads_only_numbers(function: types.FunctionType, parameter: str, is_scalar: 
     `is_scalar` says that the argument is a 0-d tensor: formatting one formats its number.
     """
     code = function.__code__
-    if parameter in code.co_cellvars:
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if parameter not in named or parameter in code.co_cellvars:
         return False
     instructions = [
         i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")

@@ -140,6 +140,46 @@ def test_an_effect_whose_output_is_redirected():
     agrees(program(print), program(_report), _good, captured=False)
 
 
+def test_a_report_in_a_finally_block_after_an_operator_that_fails():
+    def program(report):
+        def run(x, i):
+            try:
+                y = x + (i // i).sum()
+            finally:
+                report("finally")
+            return y
+
+        return run
+
+    good, bad = (lambda i=i: (torch.ones(3), torch.tensor(i)) for i in ([1], [0]))
+    agrees(program(print), program(_report), good, bad, captured=False)
+
+
+def test_a_check_when_the_graph_breaks_in_its_finally_block():
+    def program(require):
+        def run(x):
+            try:
+                require(_negative(x), "negative")
+                x = x + 1
+            finally:
+                print("finally")
+            return x * 2
+
+        return run
+
+    def plain(flag, message):
+        if flag:
+            raise ValueError(message)
+
+    agrees(program(plain), program(_require_text), _good, _bad, captured=False)
+
+
+@deferred_check
+def _require_text(flag, message):
+    if flag:
+        raise ValueError(message)
+
+
 @deferred_effect
 def _warn(message):
     warnings.warn(message, stacklevel=2)
@@ -272,7 +312,7 @@ def test_a_whole_tensor_whose_text_shows_gradient_history():
     def program(report):
         def run(x):
             y = x * 2
-            report(y)
+            report("sum", y.sum())
             return y + 1
 
         return run
