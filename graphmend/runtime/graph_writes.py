@@ -89,10 +89,6 @@ def written_unseen(node: fx.Node) -> set[int]:
     if name in _SILENT_WRITERS:
         operands = [node.args[p] for p in _SILENT_WRITERS[name] if p < len(node.args)]
         operands += list(node.kwargs.values())
-    elif name == "_get_data_attr":  # an alias with a version of its own
-        value = example_of(node)
-        if value is not None and _version(value) > 0:
-            operands = [node]
     elif isinstance(node.target, torch._ops.HigherOrderOperator):
         inner = subgraphs(node)
         if not inner or any(_looks_in_place(n) for graph in inner for n in graph.nodes):
@@ -100,6 +96,12 @@ def written_unseen(node: fx.Node) -> set[int]:
     elif _looks_in_place(node) and any(t.is_inference() for t in _tensors(node.args)):
         operands = [node.args, node.kwargs]
     return {storage_of(t) for t in _tensors(operands)}
+
+
+def writes_through_data(node: fx.Node) -> bool:
+    """Whether `node` takes the .data of a tensor, an alias with a version of its own, to write it."""
+    value = example_of(node)
+    return operator_name(node) == "_get_data_attr" and value is not None and _version(value) > 0
 
 
 def _looks_in_place(node: fx.Node) -> bool:

@@ -76,6 +76,9 @@ class _Planner:
         return written.union(*(s for i, s in self._unseen_writes if i > position))
 
     def plan(self, record: Record, earliest: Phase) -> Phase:
+        if any(graph_writes.writes_through_data(node) for node in self._operators):
+            # What `.data` aliases is lost on compilers; a break is what kept them right.
+            raise NotDeferrable("the region writes a tensor through its .data")
         position = self._position(record)
         written = self._written_after(record, position)
         fails_after = any(i > position for i in self._failing.values())

@@ -340,6 +340,24 @@ def test_a_tensor_subclass():
     assert see(torch.compile(program(_report), backend="eager"), inputs) == wanted
 
 
+def test_a_region_that_writes_through_data():
+    def program(report):
+        def run(x, w):
+            y = x + 1
+            x.data.add_(1)
+            report("written")
+            return y.relu_() * w
+
+        return run
+
+    agrees(
+        program(print),
+        program(_report),
+        lambda: (torch.ones(3), torch.ones(3, requires_grad=True)),
+        captured=False,
+    )
+
+
 def test_the_switch_runs_calls_in_place(monkeypatch):
     def program(x):
         y = x + 1
