@@ -99,7 +99,7 @@ def written_unseen(node: fx.Node) -> set[int]:
 
 
 def writes_through_data(node: fx.Node) -> bool:
-    """Whether `node` takes the .data of a tensor, an alias with a version of its own, to write it."""
+    """Whether `node` takes the .data of a tensor, which has a version of its own, to write it."""
     value = example_of(node)
     return operator_name(node) == "_get_data_attr" and value is not None and _version(value) > 0
 
