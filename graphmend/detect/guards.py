@@ -81,4 +81,5 @@ def _check_call(
 def _only_checks(callee: Function, facts: Facts) -> bool:
     """Whether a function does nothing but raise, or return without having done anything."""
     effects = facts.effects.of_function(callee)
-    return effects.raises and not effects.writes and not effects.random and not effects.unknown
+    changes = effects.writes or effects.random or effects.unknown or effects.impure
+    return effects.raises and not changes

@@ -13,6 +13,16 @@ from graphmend.ir.module import Function
 from graphmend.rewrite.names import fresh, telling_name
 from graphmend.rewrite.refusal import Refused
 
+_MAY_RAISE = (
+    cst.Attribute,
+    cst.BinaryOperation,
+    cst.BooleanOperation,
+    cst.Call,
+    cst.Comparison,
+    cst.Subscript,
+    cst.UnaryOperation,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -132,11 +142,21 @@ class Lift(cst.CSTTransformer):
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         if original_node in self._replacements:
             return self._replacements[original_node]
-        if isinstance(original_node, cst.Call | cst.BinaryOperation | cst.Subscript):
+        if isinstance(original_node, _MAY_RAISE) and original_node not in self._callees:
             expression = self._parse(original_node)
             if expression is not None and not self._cannot_raise(expression):
                 self._may_have_raised = True
         return super().on_leave(original_node, updated_node)  # type: ignore[return-value]
+
+    def leave_FormattedStringExpression_format_spec(
+        self, node: cst.FormattedStringExpression
+    ) -> None:
+        if node.format_spec is None:
+            return
+        expression = self._parse(node.expression)
+        if expression is not None:
+            kind = self._facts.kinds.of(expression, self._function, self._statement)
+            self._may_have_raised |= kind.tag not in (Tag.STATIC, Tag.SCALAR) and not kind.zero_dim
 
     def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
         if node.equal is None:
