@@ -7,6 +7,8 @@ a with statement.
 
 import dataclasses
 import enum
+import types
+import weakref
 from typing import Any
 
 from torch._dynamo.variables import ctx_manager
@@ -33,6 +35,10 @@ _PLAIN_PROTOCOLS = frozenset(
     ("__call__", "__init__", "__new__", "__post_init__", "__enter__", "__init_subclass__")
 )
 
+
+_FINALLY_LINES: weakref.WeakKeyDictionary[types.CodeType, frozenset[int | None]] = (
+    weakref.WeakKeyDictionary()
+)
 
 _CATCHING = frozenset(("POP_EXCEPT", "CHECK_EXC_MATCH", "CHECK_EG_MATCH"))
 
@@ -151,7 +157,14 @@ def is_in_finally(tx: Any) -> bool:
     return any(_line(frame.current_instruction) in _finally_lines(frame) for frame in frames_of(tx))
 
 
-def _finally_lines(tx: Any) -> set[int | None]:
+def _finally_lines(tx: Any) -> frozenset[int | None]:
+    found = _FINALLY_LINES.get(tx.f_code)
+    if found is None:
+        found = _FINALLY_LINES[tx.f_code] = _read_finally_lines(tx)
+    return found
+
+
+def _read_finally_lines(tx: Any) -> frozenset[int | None]:
     entries = (i.exn_tab_entry for i in tx.instructions if i.exn_tab_entry is not None)
     handlers = {entry.target for entry in entries if entry.target.opname == "PUSH_EXC_INFO"}
     lines: set[int | None] = set()
@@ -160,7 +173,7 @@ def _finally_lines(tx: Any) -> set[int | None]:
         if following and following[0].opname != "WITH_EXCEPT_START":
             if _always_reraises(tx, handler):
                 lines |= {_line(i) for i in _reachable(tx, handler)}
-    return lines - {None}
+    return frozenset(lines - {None})
 
 
 def _line(instruction: Any) -> int | None:

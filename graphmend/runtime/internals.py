@@ -20,11 +20,15 @@ from torch._C._dynamo.eval_frame import (
 )
 from torch._C._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo import output_graph, symbolic_convert
+from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
-from torch._dynamo.variables import BuiltinVariable, misc
+from torch._dynamo.resume_execution import ContinueExecutionCache
+from torch._dynamo.variables import BuiltinVariable, ctx_manager, misc
+from torch._dynamo.variables.builder import GraphArg
 
-from graphmend.runtime import emit, marks, replay, status
+from graphmend.runtime import calls, emit, marks, plan, replay, shape_failures, status
 from graphmend.runtime.handlers import frames_of
+from graphmend.runtime.recovery import with_recovery
 from graphmend.runtime.region import in_place_sites, region_of
 
 _is_reorderable = misc.DebuggingVariable.is_reorderable_logging_function
@@ -133,6 +137,43 @@ READ = (
         ),
     ),
     Internal(
+        "PyCodegen",
+        "bytecode of the recorded calls",
+        lambda tx: all(
+            hasattr(PyCodegen(tx.output.root_tx), name)
+            for name in (
+                *("add_push_null", "append_output", "extend_output", "new_var", "create_store"),
+                *("create_load", "create_load_global", "create_load_const", "create_load_attr"),
+                *("load_import_from", "create_call_function_kw", "get_instructions"),
+            )
+        ),
+    ),
+    Internal(
+        "OutputGraph.install_global_by_id",
+        "what generated code calls for inlined sites",
+        lambda tx: _takes(tx.output.install_global_by_id, "prefix", "value"),
+    ),
+    Internal(
+        "OutputGraph.save_global_state",
+        "modes that are open where an operator fails while tracing",
+        lambda tx: "grad_enabled" in tx.output.tracing_context.global_context.global_state,
+    ),
+    Internal(
+        "WithExitFunctionVariable",
+        "the context manager of an open with statement",
+        lambda tx: _takes(ctx_manager.WithExitFunctionVariable.__init__, "self", "ctx", "target"),
+    ),
+    Internal(
+        "ContinueExecutionCache",
+        "the function that a resumed frame is the rest of",
+        lambda tx: hasattr(ContinueExecutionCache, "generated_code_metadata"),
+    ),
+    Internal(
+        "GraphArg",
+        "where an input of the graph comes from",
+        lambda tx: {"source", "_example"} <= {f.name for f in dataclasses.fields(GraphArg)},
+    ),
+    Internal(
         "FakeTensor._version",
         "in-place writes in the graph",
         lambda tx: _fake_writes_count(tx),
@@ -194,8 +235,6 @@ def _deferring_call_function(self: Any, tx: Any, args: list[Any], kwargs: dict[s
     mark = marks.mark_of(self.value)
     if mark is None:
         return _call_function(self, tx, args, kwargs)
-    from graphmend.runtime import calls
-
     verify(tx)
     with _failing_open(tx):
         return calls.call(tx, self, mark, args, kwargs)
@@ -207,8 +246,6 @@ def _planning_compile_subgraph(
     region = region_of(self)
     if not region.records:
         return _compile_subgraph(self, tx, reason, stack_pops, **more)
-    from graphmend.runtime import plan
-
     with _failing_open(tx):
         plan.plan(region, self, frames_of(tx) if reason.graph_break else [])
         emit.emit_before_graph(region, self)
@@ -237,9 +274,7 @@ def _failing_open(tx: Any) -> Iterator[None]:
     except TorchDynamoException:
         raise
     except Exception as error:
-        from graphmend.runtime.calls import is_as_traced
-
-        if is_as_traced(error) or None in in_place_sites(tx):
+        if calls.is_as_traced(error) or None in in_place_sites(tx):
             raise
         reason = f"{type(error).__name__}: {error}"
         status.note_error(reason)
@@ -268,8 +303,6 @@ def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *mor
     records = [record for record in region_of(self).records if record.recovered]
     if not records:
         return compiled
-    from graphmend.runtime.recovery import with_recovery
-
     with _failing_open(self.root_tx):
         return with_recovery(compiled, gm, records)
 
@@ -280,8 +313,6 @@ def _surviving_step(self: Any) -> Any:
     except Exception as error:
         if not region_of(self.output).records:
             raise
-        from graphmend.runtime import shape_failures
-
         if not shape_failures.is_of_the_program(error) or not shape_failures.end_region(
             self, error
         ):

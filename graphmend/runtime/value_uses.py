@@ -11,7 +11,17 @@ import types
 _HARMLESS_ATTRIBUTES = frozenset(
     ("item", "tolist", "numel", "nelement", "size", "dim", "shape", "dtype", "device", "ndim")
 )
-_CONVERSIONS = frozenset(("float", "int", "bool", "len"))
+# Not `float`, which warns of a tensor that requires grad.
+_CONVERSIONS = frozenset(("int", "bool", "len"))
+# Tensor methods whose result is a value like their receiver: no history, nothing written.
+_TO_ONE = frozenset(
+    """all amax amin any argmax argmin max mean median min nanmean nansum norm prod std sum
+    var""".split()
+)
+_TO_VALUES = _TO_ONE | frozenset(
+    """abs bool ceil clamp cpu diff double exp flatten float floor half int isfinite isinf isnan
+    log long round sigmoid sqrt square squeeze""".split()
+)
 _LOADS = frozenset(("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"))
 
 
@@ -40,9 +50,17 @@ def reads_only_numbers(function: types.FunctionType, parameter: str, is_scalar: 
 
 def _is_harmless(instructions: list[dis.Instruction], index: int, is_scalar: bool) -> bool:
     before = instructions[index - 1] if index else None
-    after = instructions[index + 1]
-    if after.opname in ("LOAD_METHOD", "LOAD_ATTR"):
-        return after.argval in _HARMLESS_ATTRIBUTES
+    next_index = index + 1
+    while (after := instructions[next_index]).opname in ("LOAD_METHOD", "LOAD_ATTR"):
+        if after.argval in _HARMLESS_ATTRIBUTES or after.argval == "detach":
+            return True
+        end = _end_of_call(instructions, next_index) if after.argval in _TO_VALUES else None
+        if end is None:
+            return False
+        # A reduction without arguments, whose call follows at once, gives a 0-d tensor.
+        without_arguments = instructions[end - 1].arg == 0
+        is_scalar |= after.argval in _TO_ONE and without_arguments
+        next_index = end
     if after.opname in ("UNARY_NOT", "COMPARE_OP", "TO_BOOL") or after.opname.startswith(
         "POP_JUMP"
     ):
@@ -52,7 +70,21 @@ def _is_harmless(instructions: list[dis.Instruction], index: int, is_scalar: boo
     if not is_scalar:
         return False
     if after.opname == "LOAD_CONST":
-        after = instructions[index + 2]
+        after = instructions[next_index + 1]
     if after.opname == "FORMAT_VALUE":
         return (after.arg or 0) & 3 == 0
     return after.opname in ("FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+
+
+def _end_of_call(instructions: list[dis.Instruction], index: int) -> int | None:
+    """The index behind the call of the method loaded at `index`; None unless given constants."""
+    position = index + 1
+    if instructions[position].opname == "PUSH_NULL":
+        position += 1
+    count = 0
+    while instructions[position].opname.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
+        position, count = position + 1, count + 1
+    if instructions[position].opname == "PRECALL":
+        position += 1
+    call = instructions[position]
+    return position + 1 if call.opname == "CALL" and call.arg == count else None
