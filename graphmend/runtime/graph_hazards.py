@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 _OWN_NAMESPACES = ("aten", "prims", "prim")
 
@@ -124,12 +125,13 @@ def _is_integer(dtype: torch.dtype) -> bool:
 def _in_range(node: fx.Node) -> bool:
     """Whether the integers of `node` are positions known to be in range."""
     name = operator_name(node)
-    if name in _names("safe_index", "sources"):
+    if name in _names("safe_index", "positions"):
         return True
-    if node.op == "get_attr":
-        return True
-    if node.op == "placeholder":
-        return _is_module_state(node)
+    if name in _names("safe_index", "bounded"):
+        bounds = [*node.args[1:], *node.kwargs.values()]
+        return len([bound for bound in bounds if bound is not None]) == 2
+    if name in _names("safe_index", "made"):
+        return all(_is_data_free(operand) for operand in _scalar_nodes(node))
     if name == "getitem" and isinstance(node.args[0], fx.Node):
         if operator_name(node.args[0]) in _names("safe_index", "second"):
             return bool(node.args[1] == 1)
@@ -138,9 +140,51 @@ def _in_range(node: fx.Node) -> bool:
     if name == "where" and len(node.args) == 1:
         return True
     if name in _names("safe_index", "through"):
-        operands = _integer_nodes((node.args, node.kwargs))
-        return all(_in_range(operand) for operand in operands)
-    return False
+        return all(map(_in_range, _value_nodes(node)))
+    return _is_data_free(node)
+
+
+def _is_data_free(node: fx.Node) -> bool:
+    """Whether the value of `node` follows from shapes, constants and buffers alone."""
+    pending, seen = [node], set()
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        value = node.meta.get("example_value")
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            if free_unbacked_symbols(value):
+                return False
+        elif node.op == "placeholder":
+            if not _is_module_state(node):
+                return False
+        elif operator_name(node) in _names("random"):
+            return False
+        elif operator_name(node) not in ("zeros_like", "ones_like", "new_zeros", "new_ones"):
+            pending += node.all_input_nodes
+    return True
+
+
+def _scalar_nodes(node: fx.Node) -> list[fx.Node]:
+    """The operands of `node` that are numbers, not tensors."""
+    return [
+        operand
+        for operand in node.all_input_nodes
+        if not isinstance(operand.meta.get("example_value"), torch.Tensor)
+    ]
+
+
+def _value_nodes(node: fx.Node) -> list[fx.Node]:
+    """The operands of `node` whose values its integers come from; masks are none of them."""
+    return [
+        operand
+        for operand in node.all_input_nodes
+        if not (
+            isinstance(value := operand.meta.get("example_value"), torch.Tensor)
+            and value.dtype is torch.bool
+        )
+    ]
 
 
 def _is_module_state(node: fx.Node) -> bool:

@@ -67,6 +67,10 @@ class _Planner:
         return [(position, storages) for position, storages in writes if storages]
 
     @functools.cached_property
+    def _writes_through_data(self) -> bool:
+        return any(map(graph_writes.writes_through_data, self._operators))
+
+    @functools.cached_property
     def _inputs(self) -> list[torch.Tensor]:
         return list(graph_writes.input_tensors(self._output.graph))
 
@@ -76,7 +80,7 @@ class _Planner:
         return written.union(*(s for i, s in self._unseen_writes if i > position))
 
     def plan(self, record: Record, earliest: Phase) -> Phase:
-        if any(graph_writes.writes_through_data(node) for node in self._operators):
+        if self._writes_through_data:
             # What `.data` aliases is lost on compilers; a break is what kept them right.
             raise NotDeferrable("the region writes a tensor through its .data")
         position = self._position(record)

@@ -217,6 +217,22 @@ def test_a_check_before_an_operator_that_it_protects():
     agrees(original, mended, inputs(0, 2), inputs(1, 9), captured=False)
 
 
+def test_a_check_before_an_index_computed_from_data():
+    def program(require):
+        def run(x):
+            require((x > 5).any(), "large")
+            rows = torch.arange(3) + x.long().clamp(min=0)
+            return torch.nn.functional.embedding(rows, torch.ones(8, 2))
+
+        return run
+
+    def plain(flag, message):
+        if flag:
+            raise ValueError(message)
+
+    agrees(program(plain), program(_require_text), _good, captured=False)
+
+
 def test_an_effect_that_shows_data_before_an_operator_that_fails():
     def program(report):
         def run(x, i):
