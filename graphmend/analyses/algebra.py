@@ -102,7 +102,8 @@ def _comparison(
     op: ast.cmpop, left: ast.expr, right: ast.expr, again: Callable[[ast.expr], Kind]
 ) -> Kind:
     if isinstance(op, _IDENTITY):
-        return STATIC
+        truth = isinstance(right, ast.Constant) and isinstance(right.value, bool)
+        return SCALAR if truth and again(left).tag is Tag.SCALAR else STATIC
     a, b = again(left), again(right)
     if isinstance(op, MEMBERSHIP):
         if _is_text(left):

@@ -205,7 +205,9 @@ class Reach:
 
     def _is_tensor_code(self, function: Function) -> bool:
         if function not in self._tensor_code:
-            self._tensor_code[function] = self._is_free(function) and computes_on_tensors(function)
+            self._tensor_code[function] = self._is_free(function) and any(
+                map(computes_on_tensors, [function, *_own_helpers(function)])
+            )
         return self._tensor_code[function]
 
     def _is_free(self, function: Function) -> bool:
@@ -300,6 +302,17 @@ class Reach:
         found = {f: "called" for f in functions}
         self._spread(found, module)
         return found
+
+
+def _own_helpers(function: Function) -> list[Function]:
+    """The functions defined inside `function` that it calls itself."""
+    called = {
+        node.func.id
+        for node in own_nodes(function.node.body)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    every = function.module.functions.values()
+    return [f for f in every if f.outer is function and f.name in called]
 
 
 def _called_from(site: CallSite) -> str:

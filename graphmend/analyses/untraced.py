@@ -40,7 +40,7 @@ _OPAQUE = frozenset(
         "pytest.fixture",
     }
 )
-_DEFERRED = frozenset({"graphmend.runtime.deferred_check", "graphmend.runtime.deferred_effect"})
+DEFERRED = frozenset({"graphmend.runtime.deferred_check", "graphmend.runtime.deferred_effect"})
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 _DRIVER_CALLS = frozenset(
     {
@@ -64,7 +64,7 @@ _DRIVER_METHODS = frozenset({"backward", "zero_grad", "parse_args", "state_dict"
 def never_traced(project: Project, function: Function) -> str | None:
     """Why `function` is never part of a compiled region; None where it may be."""
     names = set(decorator_names(function))
-    if names & _DEFERRED:
+    if names & DEFERRED:
         return "runs after the graph"
     if names & _DISABLED:
         return "excluded from compilation by its decorator"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphmend.detect.calls import EffectCall, effect_call
 from graphmend.facts import Facts
@@ -56,6 +56,11 @@ def _movable_statement(statement: ast.stmt, function: Function, facts: Facts) ->
             plain = all(isinstance(t, ast.Name) for t in _targets(targets[0]))
             pure = facts.effects.of_expr(value, function, statement).pure
             return Body(False, False, ()) if plain and pure else None
+        case ast.AugAssign(target=ast.Name()):
+            changed = facts.effects.of_statement(statement, function)
+            outside = any(write.outside for write in changed.writes)
+            movable = replace(changed, writes=frozenset()).pure and not outside
+            return Body(False, False, ()) if movable else None
         case ast.If(body=body, orelse=orelse):
             then = movable_body(body, function, facts)
             other = movable_body(orelse, function, facts)

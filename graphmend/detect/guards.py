@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from graphmend.analyses.kind import Tag
+from graphmend.analyses.untraced import DEFERRED
 from graphmend.detect.bodies import movable_body
 from graphmend.detect.site import ASSERT, CHECK_CALL, GUARD, Site
 from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
+from graphmend.ir.members import decorator_names
 from graphmend.ir.module import Function
 
 _TORCH_CHECKS = frozenset(
@@ -67,19 +70,42 @@ def _check_call(
     """A call, made as a statement, of a function that only checks, whose arguments read data."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     text = f"check of tensor data: `{ast.unparse(call.func)}(..)`"
-    if facts.module.qualified(call.func, function) in _TORCH_CHECKS:
-        reads = bool(arguments) and facts.kinds.reads_data(arguments[0], function, statement)
+    name = facts.module.qualified(call.func, function)
+    if name in _TORCH_CHECKS:
+        if not arguments:
+            return None
+        reads = facts.kinds.reads_data(arguments[0], function, statement)
+        if name == "torch._check_tensor_all":
+            reads = True  # it reads the tensor itself
         return Site(CHECK_CALL, function, call, statement, text) if reads else None
     callee = facts.project.callee(call, function)
     if not isinstance(callee, Function) or not _only_checks(callee, facts):
         return None
-    if not any(facts.kinds.reads_data(a, function, statement) for a in arguments):
-        return None
-    return Site(CHECK_CALL, function, call, statement, text)
+    reads = any(facts.kinds.reads_data(a, function, statement) for a in arguments)
+    if not reads:
+        given = any(facts.kinds.of(a, function, statement).tag is Tag.TENSOR for a in arguments)
+        reads = given and _breaks_in_place(callee, facts)
+    return Site(CHECK_CALL, function, call, statement, text) if reads else None
 
 
 def _only_checks(callee: Function, facts: Facts) -> bool:
     """Whether a function does nothing but raise, or return without having done anything."""
+    if DEFERRED & set(decorator_names(callee)):
+        return False  # mended already
     effects = facts.effects.of_function(callee)
     changes = effects.writes or effects.random or effects.unknown or effects.impure
     return effects.raises and not changes
+
+
+def _breaks_in_place(callee: Function, facts: Facts) -> bool:
+    """Whether a checking function holds a test on tensor data that is no guard by itself.
+
+    Such a test decides what the function returns as well, so only a call whose result is not
+    used can be deferred, as a whole.
+    """
+    return any(
+        isinstance(inner, ast.If)
+        and breaks_at(inner.test, callee, inner, facts)
+        and ((found := guard(inner, callee, facts)) is None or found.refusal is not None)
+        for inner in callee.statements
+    )

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from graphmend.analyses.handlers import scripted
 from graphmend.detect.calls import LEVEL_METHODS, effect_call
-from graphmend.detect.site import Site
+from graphmend.detect.guards import guard
+from graphmend.detect.site import CHECK_CALL, Site
 from graphmend.facts import Facts
 
 Check = Callable[[Site, Facts], str | None]
@@ -49,12 +50,18 @@ def nothing_fails_on_data_after(site: Site, facts: Facts) -> str | None:
     function = site.function
     inside = set(ast.walk(site.statement))
     for later in sorted(function.cfg.reachable_after(site.statement), key=_place):
-        if later in inside:
+        if later in inside or _is_check(later, site, facts):
             continue
         failing = facts.effects.data_failure(later, function)
         if failing is not None:
             return f"`{failing}` on line {later.lineno} can fail on data, before what is deferred"
     return None
+
+
+def _is_check(later: ast.stmt, site: Site, facts: Facts) -> bool:
+    """Whether a later call is a check itself: deferred too, in order, or made after a break."""
+    found = guard(later, site.function, facts) if isinstance(later, ast.Expr) else None
+    return found is not None and found.rule is CHECK_CALL and found.refusal is None
 
 
 def _place(statement: ast.stmt) -> tuple[int, int]:

@@ -52,6 +52,7 @@ class Lift(cst.CSTTransformer):
         self._may_have_raised = False
         self._replacements: dict[cst.CSTNode, cst.BaseExpression] = {}
         self._callees: set[cst.CSTNode] = set()
+        self._moved: cst.CSTNode | None = None
         self._parameters: dict[str, str] = {}
         self._rebound = rebound_globals(function.module.tree)
 
@@ -116,6 +117,9 @@ class Lift(cst.CSTTransformer):
     def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
         return False
 
+    def visit_Expr(self, node: cst.Expr) -> None:
+        self._moved = node.value  # the call that is to be deferred
+
     # -- the decision --------------------------------------------------------------------------
 
     def on_visit(self, node: cst.CSTNode) -> bool:
@@ -125,11 +129,11 @@ class Lift(cst.CSTTransformer):
             return super().on_visit(node)
         if isinstance(node, cst.FormattedString):
             return True
-        expression = self._parse(node)
-        if expression is None or node in self._callees:
-            return super().on_visit(node)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             self._callees.add(node.func)
+        expression = self._parse(node)
+        if expression is None or node in self._callees or node is self._moved:
+            return super().on_visit(node)
         names = _free_names(expression)
         if isinstance(node, cst.Name | cst.Lambda | cst.BaseComp) or not self._local(names):
             self._keep(names)
@@ -175,8 +179,10 @@ class Lift(cst.CSTTransformer):
                 return False
             # A tensor for a message is worth an argument of its own only where it is a reduction:
             # otherwise the outlined function reads it from the names it needs anyway.
+            # What an attribute holds is passed rather than the object: nothing is computed for it.
             kind = facts.kinds.of(expression, *where)
-            return kind.tag is Tag.STATIC or kind.zero_dim
+            held = isinstance(expression, ast.Attribute) and kind.tag is Tag.TENSOR
+            return kind.tag is Tag.STATIC or kind.zero_dim or held
         return facts.effects.pure_here(expression, *where)
 
     def _cannot_raise(self, expression: ast.expr) -> bool:
@@ -230,24 +236,39 @@ def rebound_globals(tree: ast.Module) -> set[str]:
 
 
 def bound_names(statement: ast.stmt) -> set[str]:
-    """The names a statement binds."""
+    """The names a statement binds in its function; comprehensions have variables of their own."""
+    inner = {
+        id(name)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.comprehension)
+        for name in ast.walk(node.target)
+    }
     return {
         node.id
         for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inner
     }
 
 
-def _free_names(expression: ast.expr) -> set[str]:
+def _free_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
     """The names an expression reads from around it: without comprehension and lambda variables."""
-    loads: set[str] = set()
-    stores: set[str] = set()
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Name):
-            (loads if isinstance(node.ctx, ast.Load) else stores).add(node.id)
-        elif isinstance(node, ast.arg):
-            stores.add(node.arg)
-    return loads - stores
+    match node:
+        case ast.Name(id=name):
+            return {name} - bound if isinstance(node.ctx, ast.Load) else set()
+        case ast.Lambda(args=args, body=body):
+            own = {a.arg for a in ast.walk(args) if isinstance(a, ast.arg)}
+            return _free_names(args, bound) | _free_names(body, bound | own)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            found: set[str] = set()
+            for clause in node.generators:
+                found |= _free_names(clause.iter, bound)
+                bound |= {n.id for n in ast.walk(clause.target) if isinstance(n, ast.Name)}
+                found |= _free_names(clause.target, bound)
+                for condition in clause.ifs:
+                    found |= _free_names(condition, bound)
+            parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            return found.union(*(_free_names(part, bound) for part in parts))
+    return set().union(*(_free_names(child, bound) for child in ast.iter_child_nodes(node)))
 
 
 def _is_text(expression: ast.expr) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from graphmend.analyses.enclosing import finally_around
 from graphmend.analyses.handlers import caught_by
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
 from graphmend.findings import Category
+from graphmend.ir.cfg import TryPart
 from graphmend.rewrite.checks import (
     Check,
     arguments_are_pure,
@@ -42,6 +44,27 @@ def not_caught(site: Site, facts: Facts) -> str | None:
     return None
 
 
+def no_handlers_around(site: Site, facts: Facts) -> str | None:
+    """Which of the handlers of a `try` takes a deferred exception is not known while tracing."""
+    for block, part in site.function.cfg.enclosing_trys(site.statement):
+        if part is TryPart.BODY and block.handlers:
+            return f"the `try` on line {block.lineno} has handlers, which it would have to pass"
+    return None
+
+
+def nothing_written_before_finally(site: Site, facts: Facts) -> str | None:
+    """A `finally` block runs before a deferred exception leaves: no write may come before it."""
+    function = site.function
+    around = finally_around(site.statement, function)
+    if around is None:
+        return None
+    for later in function.cfg.reachable_after(site.statement):
+        writes = facts.effects.of_statement(later, function).writes
+        if any(write.outside for write in writes):
+            return f"line {later.lineno} writes after the guard, which stands in try/finally"
+    return None
+
+
 def no_writes_on_both_sides(site: Site, facts: Facts) -> str | None:
     """Python-side writes are replayed in one go: all before the deferred checks or all after."""
     function, statement = site.function, site.statement
@@ -73,6 +96,8 @@ def _raised(statement: ast.stmt) -> list[ast.expr | None]:
 CHECKS: tuple[Check, ...] = (
     not_scripted,
     not_caught,
+    no_handlers_around,
+    nothing_written_before_finally,
     arguments_are_pure,
     no_writes_on_both_sides,
     nothing_fails_on_data_after,

@@ -168,6 +168,100 @@ def entry(x):
 def make():
     return entry, [(torch.zeros(1),), (torch.zeros(2),), (torch.full((1, 1), 3.0),)]
 """,
+    "comprehension variables, one of them named like what it runs over": """
+import torch
+
+def entry(x):
+    if not all(x.isfinite().all() for x in x.unbind(0)):
+        raise ValueError(f"bad rows: {', '.join(str(r.sum()) for r in x)}")
+    r = x * 2
+    return r
+
+def make():
+    return entry, [(torch.ones(2, 2),), (torch.tensor([[1.0, 2.0], [float("inf"), 0.0]]),)]
+""",
+    "message put together step by step": """
+import torch
+
+def entry(lengths, most: int):
+    if (lengths > most).any():
+        over = lengths[lengths > most]
+        text = f"{len(over)} of {lengths.numel()} longer than {most}"
+        text += f", worst {over.max()}"
+        raise ValueError(text)
+    return torch.arange(most)[None, :] < lengths[:, None]
+
+def make():
+    return entry, [(torch.tensor([1, 2]), 3), (torch.tensor([1, 7]), 3)]
+""",
+    "truth compared by identity": """
+import torch
+
+def entry(x, mask):
+    if bool(mask.all()) is False:
+        raise RuntimeError("mask must be full")
+    return x + mask
+
+def make():
+    full, part = torch.tensor([True, True]), torch.tensor([True, False])
+    return entry, [(torch.ones(2), full), (torch.ones(2), part)]
+""",
+    "checks of torch's own, one behind the other": """
+import torch
+
+def entry(x, p):
+    torch._check(bool((x >= 0).all()), lambda: f"smallest is {x.min().item()}")
+    torch._check_value(bool((p <= 1).all()), lambda: "p above one")
+    torch._check_tensor_all(p >= 0, lambda: "p negative")
+    return x * p
+
+def make():
+    x, p = torch.ones(3), torch.tensor([0.25, 0.5, 1.0])
+    return entry, [(x, p), (x - 2, p), (x, p + 2), (x, p - 2)]
+""",
+    "a function inside the function checks": """
+import torch
+
+def entry(x, low: float):
+    def verify(t, what):
+        if (t < low).any():
+            raise ValueError(f"{what} below {low}")
+
+    verify(x, "x")
+    y = x * 2
+    verify(y - 1, "y")
+    return y
+
+def make():
+    return entry, [(torch.ones(2), 0.0), (-torch.ones(2), 0.0), (torch.full((2,), 0.1), 0.0)]
+""",
+    "a buffer in the message that is written later": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        if not x.isfinite().all():
+            raise ValueError(f"not finite after {self.calls.item()} calls")
+        self.calls.add_(1)
+        return x / 2
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Net()
+
+    def forward(self, x, y):
+        return self.inner(x) + self.inner(y)
+
+def make():
+    good, bad = torch.ones(2), torch.tensor([1.0, float("nan")])
+    return Twice(), [(good, good), (good, bad), (bad, good)]
+""",
 }
 
 
@@ -227,3 +321,26 @@ class Loss(torch.nn.Module):
         return (pred - boxes).abs().mean()
 '''
     assert mended(text, tmp_path).source.replace("boxes_any", "condition") == after
+
+
+def test_a_helper_that_answers_is_called_as_a_check(tmp_path: Path) -> None:
+    text = """
+import torch
+
+def verify(condition, message, raises=True):
+    if not condition:
+        if not raises:
+            return False
+        raise ArithmeticError(message)
+    return True
+
+def entry(x, y):
+    verify((x > 0).all(), "x")
+    verify(bool((y > 0).all()), message="y")
+    return x / y
+"""
+    result = mended(text, tmp_path)
+    fixed = [f.line for f in result.findings if f.status == "fixed"]
+    assert fixed == [12, 13], result.findings
+    assert "_entry_check((x > 0).all())" in result.source
+    assert mended(result.source, tmp_path).source == result.source

@@ -54,6 +54,36 @@ def entry(x):
 """,
         "suppress",
     ),
+    "in a try whose handlers are for something else": (
+        """
+import torch
+
+def entry(x):
+    try:
+        if torch.isnan(x).any():
+            raise ValueError("nan")
+    except ImportError:
+        return x.nan_to_num()
+    return x * 2
+""",
+        "handlers",
+    ),
+    "a finally block counts (T8)": (
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        try:
+            if torch.isnan(x).any():
+                raise ValueError("nan")
+            return x * 2
+        finally:
+            self.left = 1
+""",
+        "try/finally",
+    ),
     "protects an index (T6)": (
         """
 import torch
