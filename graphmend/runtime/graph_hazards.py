@@ -129,7 +129,7 @@ def _in_range(node: fx.Node) -> bool:
         return True
     if name in _names("safe_index", "bounded"):
         bounds = [*node.args[1:], *node.kwargs.values()]
-        return len([bound for bound in bounds if bound is not None]) == 2
+        return len([bound for bound in bounds if isinstance(bound, int | float)]) == 2
     if name in _names("safe_index", "made"):
         return all(_is_data_free(operand) for operand in _scalar_nodes(node))
     if name == "getitem" and isinstance(node.args[0], fx.Node):
