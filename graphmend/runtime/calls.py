@@ -10,7 +10,7 @@ from torch._dynamo.exc import Unsupported, UserError, unimplemented
 
 from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, status
 from graphmend.runtime.arguments import ArgumentReader, NotDeferrable
-from graphmend.runtime.handlers import Around, frames_of, is_in_finally, surroundings
+from graphmend.runtime.handlers import Around, Surroundings, frames_of, is_in_finally, surroundings
 from graphmend.runtime.marks import Kind, Mark
 from graphmend.runtime.region import Record, SiteKey, in_place_sites, region_of
 from graphmend.runtime.switch import is_switched_off
@@ -24,6 +24,9 @@ def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, An
     `callee` is the variable of the function. The result stands for None.
     """
     try:
+        everywhere = in_place_sites(tx).get(None)
+        if everywhere is not None:
+            raise NotDeferrable(everywhere)
         if _is_exporting(tx):
             raise NotDeferrable("the program is being exported")
         bound = _bind(callee.value, args, kwargs)
@@ -114,8 +117,7 @@ def is_as_traced(error: Exception) -> bool:
 
 def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> None:
     site = site_of(tx)
-    around = surroundings(tx)
-    _require_deferrable(tx, callee, mark, site, around.worst)
+    around = _require_deferrable(tx, callee, mark, site)
     reader = ArgumentReader(tx, callee.value)
     arguments = reader.read(_named(bound), bound.kwargs)
     output = tx.output
@@ -149,10 +151,11 @@ def _named(bound: inspect.BoundArguments) -> list[tuple[str | None, Any]]:
     return list(zip([*names, *(None for _ in bound.args)], bound.args, strict=False))
 
 
-def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around: Around) -> None:
+def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey) -> Surroundings:
+    """What surrounds the call; raises NotDeferrable where that, or the past, forbids deferring."""
     refused = in_place_sites(tx)
-    if None in refused or site in refused:
-        raise NotDeferrable(refused.get(site) or refused[None])
+    if site in refused:
+        raise NotDeferrable(refused[site])
     if status.state() == status.FAILED or is_switched_off():
         raise NotDeferrable("deferral is off")
     if callee.source is None:
@@ -166,10 +169,12 @@ def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey, around:
         # same; TorchDynamo's code for the operators would not.
         fails = any(graph_hazards.may_fail(node) for node in tx.output.graph.nodes)
         raise NotDeferrable("the call stands in a finally block", skips_frame=fails)
-    if around is Around.UNKNOWN:
+    around = surroundings(tx)
+    if around.worst is Around.UNKNOWN:
         raise NotDeferrable("the call stands inside a with statement")
-    if around is Around.CATCHES and mark.kind is Kind.CHECK:
+    if around.worst is Around.CATCHES and mark.kind is Kind.CHECK:
         raise NotDeferrable("the check's exception may be caught in the region")
+    return around
 
 
 def _in_place(
