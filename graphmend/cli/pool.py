@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Iterator, Sequence
 
+from graphmend import session
 from graphmend.cli.options import Options
 from graphmend.cli.worker import process
 from graphmend.report.outcome import Outcome
@@ -19,9 +20,25 @@ def outcomes(paths: Sequence[str], options: Options, jobs: int | None) -> Iterat
     workers = min(jobs or os.cpu_count() or 1, len(paths))
     if workers > 1:
         yield from _spread(paths, options, workers)
-    else:
-        for path in paths:
-            yield process(path, options)
+        return
+    shared = session.Session()
+    for path in paths:
+        yield _process(path, options, shared)
+
+
+def _process(path: str, options: Options, shared: session.Session) -> Outcome:
+    """Do one file. Nothing is written meanwhile, so the files can share what is worked out."""
+    with session.use(shared):
+        return process(path, options)
+
+
+@functools.cache
+def _of_this_process() -> session.Session:
+    return session.Session()
+
+
+def _process_in_worker(path: str, options: Options) -> Outcome:
+    return _process(path, options, _of_this_process())
 
 
 def _spread(paths: Sequence[str], options: Options, workers: int) -> Iterator[Outcome]:
@@ -32,7 +49,7 @@ def _spread(paths: Sequence[str], options: Options, workers: int) -> Iterator[Ou
     # Small chunks: files differ in size by far more than a chunk costs to send.
     chunk = max(1, min(16, len(paths) // (workers * 8)))
     with ProcessPoolExecutor(workers) as pool:
-        work = functools.partial(process, options=options)
+        work = functools.partial(_process_in_worker, options=options)
         try:
             for outcome in pool.map(work, paths, chunksize=chunk):
                 yield outcome
