@@ -1,4 +1,3 @@
-# expect: GM301 fixed
 # expect: GM303 fixed
 import torch
 from torch import nn
@@ -23,24 +22,19 @@ from torch import nn
 from graphmend.runtime import deferred_check
 
 
-@deferred_check
-def _require_check(condition, message):
+def require(condition, message):
     if not condition:
         raise ValueError(message)
 
 
-def require(condition, message):
-    _require_check(condition, message)
-
-
 @deferred_check
-def _forward_check(x_all, x_shape):
-    require(bool(x_all), f"{x_shape[0]} rows, not all positive")
+def _forward_check(x_all, x):
+    require(bool(x_all), f"{x.shape[0]} rows, not all positive")
 
 
 class Net(nn.Module):
     def forward(self, x):
-        _forward_check((x > 0).all(), x.shape)
+        _forward_check((x > 0).all(), x)
         return x.log()
 
 

@@ -1,4 +1,3 @@
-# expect: GM301 refused: except
 # expect: GM303 refused: except
 import torch
 from torch import nn

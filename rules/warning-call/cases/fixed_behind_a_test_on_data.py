@@ -26,17 +26,17 @@ from graphmend.runtime import deferred_effect
 
 
 @deferred_effect
-def _forward_warn(values_any, bank_shape):
+def _forward_warn(values_any, bank):
     if values_any:
         warnings.warn(
             "At least one filter is all zero. "
-            f"{bank_shape[1]} filters may be too many.", stacklevel=2
+            f"{bank.shape[1]} filters may be too many.", stacklevel=2
         )
 
 
 class Net(nn.Module):
     def forward(self, bank):
-        _forward_warn((bank.max(dim=0).values == 0.0).any(), bank.shape)
+        _forward_warn((bank.max(dim=0).values == 0.0).any(), bank)
         return bank * 2
 
 
