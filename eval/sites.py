@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 # Dynamo's words for a break, and the published survey's category for it. A call that Dynamo skips
-# can be anything, so there the source line has to say that it is output.
+# can be anything, so there the source line has to say that it is output or an assert.
 _CATEGORIES = (
     (r"logging\.Logger|logger", "LC"),
     (r"assert|torch\._check", "VG"),
@@ -57,4 +57,6 @@ def category_of(reason: str, text: str) -> str:
     for pattern, category in _CATEGORIES:
         if re.search(pattern, reason):
             return category
+    if text.startswith("assert "):
+        return "VG"
     return "LC" if _OUTPUT_LINE.search(text) else UNKNOWN

@@ -17,6 +17,7 @@ from eval.sites import category_of, site_of
         ("Data-dependent branching", "if x.any():", "DC"),
         ("generic_jump TensorVariable()", "while x > 0:", "DC"),
         ("Data-dependent assertion failed (cannot compile partial graph)", "assert ok", "VG"),
+        ("list_richcompare_nonconst", "assert list(x.shape) == [", "VG"),
         ("Dynamic shape operator", "x.nonzero()", "DS"),
         ("Data dependent operator", "torch.linspace(0, n, n)", "DO"),
         ("Unsupported Tensor.item() call with capture_scalar_outputs=False", "x.item()", "TI"),
