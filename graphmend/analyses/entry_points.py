@@ -39,7 +39,7 @@ def entry_points(project: Project, module: Module) -> EntryPoints:
     found = EntryPoints()
     if not _IN_TEXT.search(module.source.text):
         return found
-    calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)]
     if not _names_compiler(module):
         for call in calls:
             _compiled_object(project, module, call, found)
@@ -60,7 +60,7 @@ def _names_compiler(module: Module) -> bool:
     """Whether any expression of the module is torch.compile or its like, whatever for."""
     return any(
         module.qualified(node, None) in _COMPILERS
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Attribute) and node.attr in _LAST)
         or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     )

@@ -16,7 +16,6 @@ from graphmend.analyses.enclosing import caught_around, finally_around
 from graphmend.analyses.exception_classes import Ancestry, ancestry, builtin_ancestry
 from graphmend.analyses.reach import may_be_traced
 from graphmend.analyses.scripting import scripted
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.callers import CallersUnknown, Use
 from graphmend.ir.members import decorator_names, is_property
 from graphmend.ir.module import Function
@@ -129,7 +128,7 @@ def _raised(
 
 def _raised_in(project: Project, callee: Function) -> Iterator[Ancestry]:
     """The exceptions that the body of a checking function raises itself."""
-    for node in own_nodes(callee.node.body):
+    for node in callee.nodes:
         if isinstance(node, ast.Raise):
             yield ancestry(project, node.exc, callee)
         elif isinstance(node, ast.Assert):
@@ -219,7 +218,7 @@ def _sites(
 def _calls_of_wrapped(wrapper: Function) -> Iterator[ast.Call]:
     """The calls in a decorator's wrapper that may run the wrapped function."""
     given = wrapper.free_names()
-    for node in own_nodes(wrapper.node.body):
+    for node in wrapper.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in given:
                 yield node
@@ -247,4 +246,4 @@ def _protocol(function: Function, raised: Ancestry) -> CaughtReason | None:
 def _is_generator(function: Function) -> bool:
     if "contextlib.contextmanager" in decorator_names(function):
         return False
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(function.node.body))
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in function.nodes)

@@ -27,7 +27,6 @@ from graphmend.analyses.kind import (
 )
 from graphmend.analyses.resolution import Resolution
 from graphmend.analyses.solver import Solver, Table
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import ClassInfo, Function, Module
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ class Kinds:
     def nodes(self, function: Function) -> list[ast.AST]:
         """All nodes of the function's body but those of functions defined in it."""
         if function not in self._nodes:
-            self._nodes[function] = list(own_nodes(function.node.body))
+            self._nodes[function] = list(function.nodes)
         return self._nodes[function]
 
     def _table(self, function: Function) -> Table:

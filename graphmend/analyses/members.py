@@ -20,7 +20,6 @@ from graphmend.analyses.kind import (
     join,
 )
 from graphmend.analyses.operators import facts, module_facts
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.definitions import Value
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.symbols import attribute_stores, receiver
@@ -157,7 +156,7 @@ def stores(info: ClassInfo, name: str) -> list[tuple[Function, ast.expr | None]]
 def registered_names(kinds: Kinds, info: ClassInfo) -> frozenset[str]:
     """The names under which the class's methods register buffers and parameters."""
     if info not in kinds.registered:
-        nodes = (n for method in info.methods.values() for n in own_nodes(method.node.body))
+        nodes = (n for method in info.methods.values() for n in method.nodes)
         names = (_registered(node) for node in nodes)
         kinds.registered[info] = frozenset(name for name in names if name is not None)
     return kinds.registered[info]

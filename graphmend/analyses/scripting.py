@@ -47,7 +47,7 @@ def _targets_in(project: Project, module: Module) -> Iterator[Function]:
     for info in module.classes.values():
         if _is_scripted_class(project, module, info):
             yield from info.methods.values()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and node.args and _is_named(node.func, "script"):
             function_around = module.function_of(node)
             if module.qualified(node.func, function_around) == "torch.jit.script":

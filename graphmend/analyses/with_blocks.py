@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphmend.analyses.exception_classes import Ancestry, catches
-from graphmend.ir.bindings import How, own_nodes
+from graphmend.ir.bindings import How
 from graphmend.ir.members import decorator_names
 from graphmend.ir.module import Function
 from graphmend.ir.project import Project
@@ -83,7 +83,7 @@ def _generator(project: Project, maker: Function, raised: Ancestry) -> str | Non
     """A context manager written as a generator: the handlers around its `yield`."""
     from graphmend.analyses.enclosing import caught_around
 
-    for node in own_nodes(maker.node.body):
+    for node in maker.nodes:
         if isinstance(node, ast.Yield):
             caught = caught_around(project, node, raised, maker)
             if caught is not None:
@@ -107,7 +107,7 @@ def _object(project: Project, context: ast.expr, function: Function) -> str | No
 
 
 def _may_return_true(method: Function) -> bool:
-    for node in own_nodes(method.node.body):
+    for node in method.nodes:
         if isinstance(node, ast.Return) and node.value is not None:
             if not (isinstance(node.value, ast.Constant) and not node.value.value):
                 return True

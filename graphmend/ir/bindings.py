@@ -7,9 +7,11 @@ local variable may stand for.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from graphmend.ir.scopes import children
 
 
 class How(Enum):
@@ -46,7 +48,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def own_nodes(body: list[ast.stmt] | ast.expr) -> Iterator[ast.AST]:
     """All nodes of a function body but those of functions and classes defined in it.
 
-    The definition statements themselves, their decorators and their defaults are included.
+    The definition statements themselves, their decorators and their defaults are included;
+    contexts and operators are not.
     """
     stack: list[ast.AST] = list(reversed(body)) if isinstance(body, list) else [body]
     while stack:
@@ -60,10 +63,10 @@ def own_nodes(body: list[ast.stmt] | ast.expr) -> Iterator[ast.AST]:
                 defaults = [*node.args.defaults, *node.args.kw_defaults]
                 stack.extend(d for d in defaults if d is not None)
         else:
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
-def bindings_of(nodes: Iterator[ast.AST]) -> dict[str, list[Binding]]:
+def bindings_of(nodes: Iterable[ast.AST]) -> dict[str, list[Binding]]:
     """The bindings of every name among the nodes of a function body."""
     found: dict[str, list[Binding]] = {}
     for node in nodes:

@@ -171,7 +171,7 @@ class Callers:
     def _index(self, module: Module) -> dict[str, list[ast.Name | ast.Attribute]]:
         if module not in self._names:
             names: dict[str, list[ast.Name | ast.Attribute]] = {}
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                     names.setdefault(node.id, []).append(node)
                 elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -260,7 +260,7 @@ class Callers:
         if module not in self._calls:
             self._calls[module] = [
                 node
-                for node in ast.walk(module.tree)
+                for node in module.nodes
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
             ]
         return self._calls[module]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.evaluate import PLAIN_DECORATORS, Evaluator
 from graphmend.ir.hierarchy import external_is_module
 from graphmend.ir.members import decorator_names, is_property
@@ -192,7 +191,7 @@ class CallGraph:
         """
         if function not in self._edges:
             found: dict[Function, None] = {}
-            for node in own_nodes(function.node.body):
+            for node in function.nodes:
                 found.update(dict.fromkeys(self._run_at(node, function)))
             found.pop(function, None)
             self._edges[function] = tuple(found)

@@ -13,7 +13,6 @@ from graphmend.ir.bindings import (
     How,
     bindings_of,
     comprehension_bindings,
-    own_nodes,
 )
 from graphmend.ir.definitions import Definition
 from graphmend.ir.members import Members
@@ -238,7 +237,7 @@ class Evaluator:
     def bindings(self, scope: Function) -> dict[str, list[Binding]]:
         """Every binding in the body of `scope`, by name."""
         if scope not in self._bindings:
-            self._bindings[scope] = bindings_of(own_nodes(scope.node.body))
+            self._bindings[scope] = bindings_of(scope.nodes)
         return self._bindings[scope]
 
     def _bound(
@@ -355,7 +354,7 @@ class Evaluator:
         if isinstance(node, ast.AsyncFunctionDef):
             return ANYTHING
         found: Vals = NOTHING
-        for inner in own_nodes(node.body):
+        for inner in function.nodes:
             if isinstance(inner, ast.Yield | ast.YieldFrom):
                 return ANYTHING
             if isinstance(inner, ast.Return) and inner.value is not None:

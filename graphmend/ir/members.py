@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from graphmend.ir.bindings import PUTS, own_nodes
+from graphmend.ir.bindings import PUTS
 from graphmend.ir.hierarchy import UNKNOWN as UNKNOWN_BASE
 from graphmend.ir.hierarchy import external_is_module
 from graphmend.ir.module import ClassInfo, Function, Module
@@ -165,7 +165,7 @@ class Members:
             puts: dict[str, list[tuple[Function, ast.expr]]] = {}
             self._puts[owner] = puts
             for method in owner.methods.values():
-                for node in own_nodes(method.node.body):
+                for node in method.nodes:
                     match node:
                         case ast.Call(
                             func=ast.Attribute(

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 from graphmend.ir.names import Resolver, is_overload, qualname
 from graphmend.ir.positions import Positions
 from graphmend.ir.scope_builder import build_scopes
-from graphmend.ir.scopes import FUNCTIONS, FunctionNode, Scope, ScopeKind, ScopeMap
+from graphmend.ir.scopes import (
+    FUNCTIONS,
+    FunctionNode,
+    Scope,
+    ScopeKind,
+    ScopeMap,
+    children,
+    walk,
+)
 from graphmend.ir.source import Source, SourceError
 from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
 
@@ -61,6 +69,11 @@ class Module:
     def scopes(self) -> ScopeMap:
         """The lexical scopes and node parents."""
         return build_scopes(self.tree)
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree in source order, without contexts and operators."""
+        return tuple(walk(self.tree))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds `node`; None for the module itself."""
@@ -135,7 +148,7 @@ class Module:
     def star_imports(self) -> tuple[str, ...]:
         """Absolute names of the modules that are star-imported, in source order."""
         found = []
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                 module = self.imported_module(node)
                 if module is not None:
@@ -203,7 +216,7 @@ class Module:
     @cached_property
     def _identifiers(self) -> frozenset[str]:
         found: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             for field in ("id", "attr", "arg", "name", "asname", "module", "rest"):
                 value = getattr(node, field, None)
                 if isinstance(value, str):
@@ -272,16 +285,16 @@ def _collect_attributes(function: Function) -> None:
     module, owner, name = function.module, function.owner, receiver(function)
     if owner is None or name is None:
         return
-    stack: list[ast.AST] = list(ast.iter_child_nodes(function.node))
+    stack: list[ast.AST] = children(function.node)[::-1]
     while stack:
-        node = stack.pop(0)
+        node = stack.pop()
         for target, value in attribute_stores(node):
             base = target.value
             if isinstance(base, ast.Name) and base.id == name:
                 if module.scope_of(base).owner(name) is function.scope:
                     site = module.function_of(node) or function
                     owner.attributes.setdefault(target.attr, []).append((site, value))
-        stack[:0] = ast.iter_child_nodes(node)
+        stack.extend(reversed(children(node)))
 
 
 def _around(

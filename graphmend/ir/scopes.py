@@ -148,6 +148,15 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all nodes inside it, in source order as `children` gives them."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
 def parameters(node: ast.arguments) -> list[ast.arg]:
     """The parameters of a function in the order of its signature."""
     star = [node.vararg] if node.vararg is not None else []

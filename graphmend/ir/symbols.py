@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from graphmend.ir.bindings import own_nodes
 from graphmend.ir.names import is_overload
 from graphmend.ir.scopes import FunctionNode, Scope, parameters
 
@@ -45,6 +46,11 @@ class Function:
     def statements(self) -> list[ast.stmt]:
         """Every statement of the body, nested blocks included, inner defs' bodies not."""
         return [] if isinstance(self.node, ast.Lambda) else list(_statements(self.node.body))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the body but those of functions and classes defined in it; `own_nodes`."""
+        return tuple(own_nodes(self.node.body))
 
     @property
     def qualified(self) -> str:
