@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable
 from graphmend.analyses.entry_points import EntryPoints, entry_points
 from graphmend.analyses.tensor_use import arguments_handed_on, computes_on_tensors
 from graphmend.analyses.untraced import drives, never_traced
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.callers import CallersUnknown, CallSite, Use
 from graphmend.ir.hierarchy import UNKNOWN
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.project import Project
 
 _FORWARD = "forward of a torch.nn.Module"
+_COMPUTES = "computes on tensors"
 _MAX_DEPTH = 3
 _MAX_SEARCHES = 5  # for the callers of callers, an answer
 _MAX_FILES = 5  # looked into, a search
@@ -55,7 +55,7 @@ def reached(
 def may_hold_site(function: Function) -> bool:
     """Whether the body holds a raise, an assert, a loop or branch on a computed value, output,
     or a read of tensor data; errs on the side of yes."""
-    return any(_may_break(node) for node in own_nodes(function.node.body))
+    return any(_may_break(node) for node in function.nodes)
 
 
 def _may_break(node: ast.AST) -> bool:
@@ -111,6 +111,8 @@ class Reach:
         self._answers: dict[Function, str | None] = {}
         self._tensor_code: dict[Function, bool] = {}
         self._entry_points: dict[Module, EntryPoints] = {}
+        self._free: dict[Function, str] = {}
+        self._driving: dict[Function, str | None] = {}
         self._asked: set[Function] = set()
         self._searches = 0
         self._cut = False
@@ -140,7 +142,7 @@ class Reach:
         """Whether nothing speaks against it: weaker than `reason`, for questions of safety."""
         if function in self.within(function.module):
             return True
-        if self.never(function) is not None or drives(function) is not None:
+        if self.never(function) is not None or self._drives(function) is not None:
             return False
         if self._explicit(function.module).used:
             return self.reason(function) is not None
@@ -166,9 +168,15 @@ class Reach:
         if module not in self._within:
             self._within[module] = found = self._entries(module)
             self._spread(found, module)
+            if not self._explicit(module).used and "torch" in module.source.text:
+                free = self._free_entries(module, found)
+                self._spread(free, module, found)
+                self._free.update(free)
+                found.update(free)
         return self._within[module]
 
     def _entries(self, module: Module) -> dict[Function, str]:
+        """What the module compiles by name and the `forward` of its modules."""
         explicit = self._explicit(module)
         found = {f: r for f, r in explicit.functions.items() if f.module is module}
         for info in module.classes.values():
@@ -177,13 +185,18 @@ class Reach:
                     method = info.methods.get(name)
                     if method is not None and self.never(method) is None:
                         found.setdefault(method, _FORWARD)
-        if not explicit.used and "torch" in module.source.text:
-            for function in module.functions.values():
-                if function not in found and self._is_tensor_code(function):
-                    found[function] = "computes on tensors"
-            self._drop_setup_helpers(found)
-            self._add_handing_on(found, module)
         return found
+
+    def _free_entries(self, module: Module, known: dict[Function, str]) -> dict[Function, str]:
+        """Tensor code that a user may compile by itself, beside what is `known` to be traced."""
+        found = {
+            function: _COMPUTES
+            for function in module.functions.values()
+            if function not in known and self._is_tensor_code(function)
+        }
+        self._drop_setup_helpers(found)
+        self._add_handing_on(found, module)
+        return {f: r for f, r in found.items() if f not in known}
 
     def _is_forward(self, function: Function) -> bool:
         if function.owner is None or function.name != "forward":
@@ -214,9 +227,19 @@ class Reach:
         """Whether a user may compile the function by itself."""
         if function.outer is not None or self.never(function) is not None:
             return False
-        if function.owner is not None and self._may_be_module(function.owner):
+        owner = function.owner
+        if owner is not None and (self._may_be_module(owner) or self._is_driver(owner)):
             return False
-        return drives(function) is None
+        return self._drives(function) is None
+
+    def _drives(self, function: Function) -> str | None:
+        if function not in self._driving:
+            self._driving[function] = drives(function)
+        return self._driving[function]
+
+    def _is_driver(self, info: ClassInfo) -> bool:
+        """Whether methods of the class run a model from outside: the others serve them."""
+        return any(self._drives(method) for method in info.methods.values())
 
     def _add_handing_on(self, found: dict[Function, str], module: Module) -> None:
         """Add functions that compute nothing but hand their arguments to tensor code."""
@@ -240,23 +263,31 @@ class Reach:
 
     def _drop_setup_helpers(self, found: dict[Function, str]) -> None:
         """Leave out tensor code whose callers in the module are all never traced."""
-        for function, reason in list(found.items()):
-            if reason != "computes on tensors":
-                continue
+        for function in list(found):
             calls = self._project.local_calls(function)
             around = {c.function for c in calls if c.function is not None} - {function}
-            if around and all(self.never(c) or drives(c) for c in around):
+            if around and all(map(self._is_outside, around)):
                 del found[function]
                 self._tensor_code[function] = False
 
-    def _spread(self, found: dict[Function, str], module: Module) -> None:
-        """Add what the functions in `found` call, as far as it is in the same module."""
+    def _is_outside(self, function: Function) -> bool:
+        """Whether the function is never traced or runs a model from outside."""
+        if self.never(function) is not None or self._drives(function) is not None:
+            return True
+        owner = function.owner
+        return owner is not None and not self._may_be_module(owner) and self._is_driver(owner)
+
+    def _spread(
+        self, found: dict[Function, str], module: Module, known: Iterable[Function] = ()
+    ) -> None:
+        """Add what the functions in `found` call, as far as it is in the same module and not
+        `known` already."""
         work = list(found)
         while work:
             function = work.pop()
             around = self._project.graph.decorated(function).wrappers
             for target in (*around, *self._project.graph.edges(function)):
-                if target.module is module and target not in found:
+                if target.module is module and target not in found and target not in known:
                     if self.never(target) is None:
                         found[target] = f"called from {function.qualname}"
                         work.append(target)
@@ -270,11 +301,28 @@ class Reach:
         if isinstance(sites, CallersUnknown):
             return None
         for _, site in zip(range(_MAX_SITES), sites, strict=False):
-            if site.use is Use.DECORATOR or site.function is None:
+            if site.use in (Use.DECORATOR, Use.MAYBE) or site.function is None:
                 continue
-            if self.reason(site.function, depth + 1) is not None:
+            if self._carries(site.function, site.call, depth):
+                self._note_free(function, site.function)
                 return _called_from(site)
         return None
+
+    def _carries(self, caller: Function, call: ast.expr, depth: int) -> bool:
+        """Whether `caller` is traced and the call in it with it.
+
+        Tensor code that only might be compiled by itself carries calls that are given what it
+        computes on, and no further than one module.
+        """
+        if self.reason(caller, depth + 1) is None:
+            return False
+        return caller not in self._free or (
+            self._free[caller] == _COMPUTES and call in arguments_handed_on(caller)
+        )
+
+    def _note_free(self, function: Function, caller: Function) -> None:
+        if caller in self._free:
+            self._free[function] = f"called from {caller.qualname}"
 
     def _from_decorator(self, function: Function, depth: int) -> str | None:
         """A function inside another one: reached with it, or as a decorator's wrapper."""
@@ -290,10 +338,15 @@ class Reach:
         for _, site in zip(range(_MAX_SITES), sites, strict=False):
             if site.use is Use.DECORATOR and site.function is not None:
                 wrappers = self._project.graph.decorated(site.function).wrappers
-                if wrappers and self.reason(site.function, depth + 1) is not None:
+                if wrappers and self._computes(site.function, depth):
                     if function in self._closure(wrappers, function.module):
                         return f"wraps {site.function.qualname} in {site.module.name}"
         return None
+
+    def _computes(self, function: Function, depth: int) -> bool:
+        """Whether the function is traced for more than what it hands on."""
+        reason = self.reason(function, depth + 1)
+        return reason is not None and self._free.get(function, _COMPUTES) == _COMPUTES
 
     def _spread_from(self, function: Function) -> dict[Function, str]:
         return self._closure([function], function.module)
@@ -308,7 +361,7 @@ def _own_helpers(function: Function) -> list[Function]:
     """The functions defined inside `function` that it calls itself."""
     called = {
         node.func.id
-        for node in own_nodes(function.node.body)
+        for node in function.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     every = function.module.functions.values()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.module import Function, Module
 
 # Methods that tensors have and that nothing else commonly met in such code has.
@@ -28,6 +27,8 @@ _AMBIGUOUS = frozenset(
     "any all max min sum mean std var round sort flatten item tolist to where eq ge gt le lt ne int"
     " float bool select unique t repeat dim".split()
 )
+# Of those, methods that move a value or read it rather than compute with it.
+_MOVES = frozenset("to item tolist int float bool select unique repeat".split())
 _IMPORTS_TORCH = re.compile(r"^\s*(import|from)\s+torch\b", re.MULTILINE)
 _WRITES = frozenset("add copy div fill mul sub zero".split())
 _NOT_COMPUTING = re.compile(
@@ -36,38 +37,51 @@ _NOT_COMPUTING = re.compile(
     r"|inference_mode|autocast|amp|Generator|export|_\w+|profiler|package|multiprocessing|finfo"
     r"|iinfo|Size|tensor|from_numpy|as_tensor|version|__version__|nn\.init|nn\.[A-Z]\w*)(\.|$)"
 )
-_PLAIN_ANNOTATION = frozenset({"int", "str", "bool", "float", "dict", "bytes", "Path", "None"})
+_CREATES = re.compile(
+    r"torch\.(zeros|ones|empty|full|rand|randn|randint|randperm|arange|eye|linspace|logspace)$"
+)
+_TENSOR = re.compile(r"\b\w*Tensor\b")
+# Annotations of values that are no tensors, or that may be arrays of any framework.
+_NO_TENSOR = re.compile(
+    r"\b(int|str|bool|float|dict|bytes|Dict|Mapping|Path|PathLike|None|Callable|\w*Config|Module"
+    r"|device|dtype|Tokenizer\w*|\w+Strategy|\w+Type|list|List|tuple|Tuple|set|Set|Sequence|Iterable"
+    r"|Optional|Union|typing|Literal|Any)\b"
+)
+_ARRAYS = re.compile(r"\b(ndarray|np|jnp|tf|Image\w*|PIL)\b")
 
 
 def is_tensor_function(name: str) -> bool:
     """Whether the dotted name is of a torch function that computes on tensors."""
-    return name.startswith("torch.") and not _NOT_COMPUTING.match(name)
+    return name.startswith("torch.") and not (_NOT_COMPUTING.match(name) or _CREATES.match(name))
 
 
 def computes_on_tensors(function: Function) -> bool:
     """Whether the body applies torch functions or tensor methods to a parameter.
 
-    Parameters count with everything computed from them; annotations with `Tensor` in them count
-    as evidence by themselves, annotations with plain types against.
+    Parameters count with everything computed from them; annotations with tensor types count as
+    evidence by themselves, annotations with plain types or arrays of other frameworks against.
     """
-    if any("Tensor" in annotation for annotation in _annotations(function).values()):
+    if any(map(_is_tensor_type, _annotations(function).values())):
         return True
     known = _derived(function)
     votes = 0
-    for node in own_nodes(function.node.body):
+    for node in function.nodes:
         if not isinstance(node, ast.Call):
             continue
         name = function.module.qualified(node.func, function)
         if name is not None:
             given = [*node.args, *(k.value for k in node.keywords)]
-            if is_tensor_function(name) and any(_mentions(a, known) for a in given):
-                return True
+            if any(_mentions(a, known) for a in given):
+                if name.startswith("numpy."):
+                    return False
+                if is_tensor_function(name):
+                    return True
         elif isinstance(node.func, ast.Attribute) and _mentions(node.func.value, known):
             method = node.func.attr
             in_place = method.endswith("_") and method[:-1] in TENSOR_METHODS | _WRITES
             if in_place or (method in TENSOR_METHODS and method not in _AMBIGUOUS):
                 return True
-            votes += method in _AMBIGUOUS
+            votes += method in _AMBIGUOUS and method not in _MOVES
     return votes > 0 and imports_torch(function.module)
 
 
@@ -76,7 +90,7 @@ def arguments_handed_on(function: Function) -> list[ast.Call]:
     known = _derived(function)
     return [
         node
-        for node in own_nodes(function.node.body)
+        for node in function.nodes
         if isinstance(node, ast.Call)
         and any(_mentions(a, known) for a in [*node.args, *(k.value for k in node.keywords)])
     ]
@@ -101,10 +115,10 @@ def _derived(function: Function) -> set[str]:
     known = {
         p
         for p in function.params
-        if p not in skipped and not _PLAIN_ANNOTATION.issuperset(_words(annotations.get(p, "?")))
+        if p not in skipped and (p not in annotations or _may_be_tensor(annotations[p]))
     }
     for _ in range(2):  # a second round for loops
-        for node in own_nodes(function.node.body):
+        for node in function.nodes:
             match node:
                 case ast.Assign(targets=targets, value=value):
                     pass
@@ -119,13 +133,30 @@ def _derived(function: Function) -> set[str]:
                     targets = [target]
                 case _:
                     continue
-            if _mentions(value, known):
+            if _mentions(value, known) and not _only_creates(value, function):
                 known |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
     return known
 
 
-def _words(annotation: str) -> set[str]:
-    return set(re.findall(r"\w+", annotation)) - {"Optional", "Union", "typing"} or {"?"}
+def _only_creates(value: ast.expr, function: Function) -> bool:
+    """Whether the value is a new tensor, for which the arguments give but size and device."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        name = function.module.qualified(value.func, function)
+        if name is not None:
+            return _CREATES.match(name) is not None
+        value = value.func.value
+    return False
+
+
+def _is_tensor_type(annotation: str) -> bool:
+    return _TENSOR.search(annotation) is not None and _ARRAYS.search(annotation) is None
+
+
+def _may_be_tensor(annotation: str) -> bool:
+    """Whether a value of the annotated type may be a tensor or hold some."""
+    if _TENSOR.search(annotation) or _ARRAYS.search(annotation):
+        return _is_tensor_type(annotation)
+    return bool(set(re.findall(r"\w+", _NO_TENSOR.sub("", annotation))))
 
 
 def _mentions(node: ast.expr, names: set[str]) -> bool:

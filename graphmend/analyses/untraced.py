@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from graphmend.ir.bindings import own_nodes
 from graphmend.ir.members import decorator_names
 from graphmend.ir.module import Function
 from graphmend.ir.project import Project
@@ -58,7 +57,11 @@ _DRIVER_CALLS = frozenset(
     }
 )
 _OPTIMIZER = re.compile(r"optim|sched|scaler|\bopt\b")
-_DRIVER_METHODS = frozenset({"backward", "zero_grad", "parse_args", "state_dict"})
+_DRIVER_METHODS = frozenset("backward zero_grad parse_args state_dict generate".split())
+# Walks over a model from outside: code that prepares or converts it.
+_MODEL_WALKS = frozenset(
+    "named_modules named_children named_parameters get_submodule register_module".split()
+)
 
 
 def never_traced(project: Project, function: Function) -> str | None:
@@ -101,14 +104,16 @@ def _by_class(project: Project, function: Function) -> str | None:
 
 def drives(function: Function) -> str | None:
     """Why `function` looks like a program that uses a model rather than a part of one."""
-    for node in own_nodes(function.node.body):
+    for node in function.nodes:
         if isinstance(node, ast.Call):
             name = function.module.qualified(node.func, function)
-            if name in _DRIVER_CALLS:
+            if name is not None and (name in _DRIVER_CALLS or name.startswith("importlib.")):
                 return f"calls {name.removeprefix('builtins.')}"
             if name is None and isinstance(node.func, ast.Attribute):
                 method = node.func.attr
                 if method in _DRIVER_METHODS or _is_mode_switch(node, function):
+                    return f"calls .{method}()"
+                if method in _MODEL_WALKS and not _on_itself(node.func, function):
                     return f"calls .{method}()"
                 if method == "step" and _OPTIMIZER.search(ast.unparse(node.func.value).lower()):
                     return "steps an optimizer"
@@ -121,9 +126,14 @@ def _is_mode_switch(call: ast.Call, function: Function) -> bool:
     """`model.train()`, `model.eval()`, `model.train(False)` on something that is not `self`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in {"train", "eval"}:
         return False
-    base = call.func.value
-    own = isinstance(base, ast.Name) and base.id in function.params[:1] and function.owner
-    return not own and len(call.args) <= 1 and not call.keywords
+    return not _on_itself(call.func, function) and len(call.args) <= 1 and not call.keywords
+
+
+def _on_itself(called: ast.Attribute, function: Function) -> bool:
+    """Whether the attribute is one of `self`."""
+    base = called.value
+    own = function.params[:1] if function.owner is not None else []
+    return isinstance(base, ast.Name) and base.id in own
 
 
 def _is_loader(iterated: ast.expr) -> bool:
@@ -138,7 +148,7 @@ def _generates(function: Function) -> str | None:
     called = {"model"} & set(function.params) | set(function.params[:1] if function.owner else [])
     if not _NO_GRAD.isdisjoint(decorator_names(function)):
         called |= set(function.params)
-    for node in own_nodes(function.node.body):
+    for node in function.nodes:
         if isinstance(node, ast.For | ast.While):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Call) and _calls_one_of(inner, called, function):

@@ -48,6 +48,21 @@ def names(code, name="a.py"):
         "def f(n: int):\n    print(torch.zeros(n))\n",
         "def f(name):\n    print(name.split(','))\n",
         "print(torch.relu(torch.zeros(2)))\n",
+        # arrays, images, text and numbers of any framework
+        "import numpy as np\ndef f(x):\n    print(x)\n    return np.clip(x.sum(), 0, 1)\n",
+        "def f(x: 'np.ndarray | torch.Tensor'):\n    print(x)\n    return x.mean()\n",
+        "def f(image: Image):\n    print(image)\n    return image.max()\n",
+        "def f(ids: list[int]):\n    print(max(ids))\n    return ids.sort()\n",
+        "def f(ids):\n    print(ids)\n    return ids.tolist()\n",
+        "def f(batch, device):\n    print(batch)\n    return batch.to(device)\n",
+        "def f(n, device):\n    x = torch.zeros(n, device=device)\n    return print(x + x)\n",
+        # programs around models
+        "def f(model, x):\n    print(x)\n    return torch.relu(model.generate(x))\n",
+        "def f(net, x):\n    for n, m in net.named_modules():\n        print(torch.relu(x))\n",
+        "import importlib.util\ndef f(x):\n    print(importlib.util.find_spec('a'))\n"
+        "    return torch.relu(x)\n",
+        "class T:\n    def fit(self, x):\n        self.loss(x).backward()\n"
+        "    def loss(self, x):\n        print(x)\n        return torch.relu(x)\n",
     ],
 )
 def test_never(write, body):
@@ -123,6 +138,57 @@ def test_a_script_that_compiles_one_function_compiles_no_other(write):
 def test_test_files_are_not_reached(write):
     code = write({"test_a.py": "import torch\ndef f(x):\n    print(torch.relu(x))\n"})
     assert names(code, "test_a.py") == set()
+
+
+def test_tensor_code_that_may_never_be_compiled_spreads_no_further_than_its_data(write):
+    files = {
+        "b.py": """
+            def warn(message):
+                print(message)
+            def check(x):
+                warn(x)
+            def deco(fn):
+                def wrapper(x):
+                    print(1)
+                    return fn(x)
+                return wrapper
+            """,
+        "a.py": """
+            import torch
+            from b import warn, check, deco
+            def f(x):
+                warn("here")
+                return torch.relu(x)
+            @deco
+            def g(x):
+                check(x)
+                return f(x)
+            """,
+    }
+    code = write(files)
+    assert names(code) == {"f", "g"}
+    assert names(code, "b.py") == set()
+
+
+def test_a_method_of_the_same_name_on_something_unknown(write):
+    code = write(
+        {
+            "b.py": """
+                class Config:
+                    def lookup(self, x):
+                        print(x)
+                class Other(Config): pass
+                """,
+            "a.py": """
+                import torch
+                from b import Other
+                class N(torch.nn.Module):
+                    def forward(self, x, cache):
+                        return cache.lookup(x)
+                """,
+        }
+    )
+    assert names(code, "b.py") == set()
 
 
 # -- compiled by name ----------------------------------------------------------------------
