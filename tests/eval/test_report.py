@@ -117,7 +117,8 @@ def test_sites_left_are_listed():
 
 def test_json_lines_are_read_back(tmp_path):
     write_json_lines(tmp_path / "r.jsonl", RUN, [ROW, row(after=None)])
-    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()]
+    text = (tmp_path / "r.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
     assert [line["kind"] for line in lines] == ["run", "row", "row"]
     run, rows = read_json_lines(tmp_path / "r.jsonl")
     assert run == RUN
