@@ -44,7 +44,7 @@ class _Handler(logging.Handler):
         self.records: list[tuple[str, str, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not record.name.startswith("torch"):
+        if not record.name.startswith(("torch", "filelock")):
             self.records.append((record.name, record.levelname, record.getMessage()))
 
 
