@@ -19,6 +19,8 @@ from graphmend.analyses.effect_set import (
 from graphmend.analyses.kind import Kind, Tag
 from graphmend.analyses.operators import OperatorFacts, module_facts
 from graphmend.analyses.roots import Owner, Root
+from graphmend.analyses.untraced import DEFERRED
+from graphmend.ir.members import decorator_names
 from graphmend.ir.module import ClassInfo, Function
 
 if TYPE_CHECKING:
@@ -231,7 +233,9 @@ def _function(
         for write in inside.writes
         for root in effects.roots.at_call([write.root], reached, node, function, stmt)
     }
-    return replace(inside, writes=frozenset(writes), may_raise=True)
+    later = DEFERRED & set(decorator_names(reached))  # what fails in it fails behind the graph
+    fails = inside.may_raise_data and not later
+    return replace(inside, writes=frozenset(writes), may_raise=True, may_raise_data=fails)
 
 
 def _construction(

@@ -45,7 +45,9 @@ def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site
     text = f"guard on tensor data: `{ast.unparse(statement.test)}`"
     whole = movable_body([statement], function, facts)
     if whole is not None:
-        if not whole.raises:
+        sides = (statement.body, statement.orelse)
+        guards = any(_always_raises(side, function, facts) for side in sides)
+        if not whole.raises or not guards and _binds_for_later(statement, function):
             return None
         refusal = next((e.refusal for e in whole.effects if e.refusal), None)
         assumption = next((e.assumption for e in whole.effects if e.assumption), None)
@@ -57,6 +59,16 @@ def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site
         reason = "the guard does more than raise or write output"
         return Site(GUARD, function, statement, statement, text, reason)
     return None
+
+
+def _binds_for_later(statement: ast.If, function: Function) -> bool:
+    """Whether a branch binds names that are read after it: it does more than check."""
+    bound = {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return bool(bound & function.flow.live_after(statement))
 
 
 def _always_raises(body: list[ast.stmt], function: Function, facts: Facts) -> bool:

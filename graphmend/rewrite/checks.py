@@ -9,6 +9,7 @@ from graphmend.analyses.handlers import scripted
 from graphmend.detect.calls import LEVEL_METHODS, effect_call
 from graphmend.detect.guards import guard
 from graphmend.detect.site import CHECK_CALL, Site
+from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 
 Check = Callable[[Site, Facts], str | None]
@@ -50,7 +51,7 @@ def nothing_fails_on_data_after(site: Site, facts: Facts) -> str | None:
     function = site.function
     inside = set(ast.walk(site.statement))
     for later in sorted(function.cfg.reachable_after(site.statement), key=_place):
-        if later in inside or _is_check(later, site, facts):
+        if later in inside or _comes_after_a_break(later, site, facts):
             continue
         failing = facts.effects.data_failure(later, function)
         if failing is not None:
@@ -58,10 +59,21 @@ def nothing_fails_on_data_after(site: Site, facts: Facts) -> str | None:
     return None
 
 
-def _is_check(later: ast.stmt, site: Site, facts: Facts) -> bool:
-    """Whether a later call is a check itself: deferred too, in order, or made after a break."""
-    found = guard(later, site.function, facts) if isinstance(later, ast.Expr) else None
-    return found is not None and found.rule is CHECK_CALL and found.refusal is None
+def _comes_after_a_break(later: ast.stmt, site: Site, facts: Facts) -> bool:
+    """Whether a later statement is a check, or stands behind a test on tensor data.
+
+    Mended, it is deferred too, in order; in place, the graph ends before it.
+    """
+    function = site.function
+    found = guard(later, function, facts) if isinstance(later, ast.Expr) else None
+    if found is not None and found.rule is CHECK_CALL and found.refusal is None:
+        return True
+    shared = set(function.module.ancestors(site.statement))
+    return any(
+        isinstance(around, ast.If) and breaks_at(around.test, function, around, facts)
+        for around in function.module.ancestors(later)
+        if around not in shared
+    )
 
 
 def _place(statement: ast.stmt) -> tuple[int, int]:

@@ -52,16 +52,16 @@ def no_handlers_around(site: Site, facts: Facts) -> str | None:
     return None
 
 
-def nothing_written_before_finally(site: Site, facts: Facts) -> str | None:
-    """A `finally` block runs before a deferred exception leaves: no write may come before it."""
+def nothing_shows_before_finally(site: Site, facts: Facts) -> str | None:
+    """A `finally` block runs before a deferred exception leaves: nothing later may show there."""
     function = site.function
     around = finally_around(site.statement, function)
     if around is None:
         return None
     for later in function.cfg.reachable_after(site.statement):
-        writes = facts.effects.of_statement(later, function).writes
-        if any(write.outside for write in writes):
-            return f"line {later.lineno} writes after the guard, which stands in try/finally"
+        effects = facts.effects.of_statement(later, function)
+        if effects.logs or any(write.outside for write in effects.writes):
+            return f"line {later.lineno} may come before it, as it stands in try/finally"
     return None
 
 
@@ -97,7 +97,7 @@ CHECKS: tuple[Check, ...] = (
     not_scripted,
     not_caught,
     no_handlers_around,
-    nothing_written_before_finally,
+    nothing_shows_before_finally,
     arguments_are_pure,
     no_writes_on_both_sides,
     nothing_fails_on_data_after,

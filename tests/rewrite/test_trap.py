@@ -235,6 +235,44 @@ def entry(x, low: float):
 def make():
     return entry, [(torch.ones(2), 0.0), (-torch.ones(2), 0.0), (torch.full((2,), 0.1), 0.0)]
 """,
+    "attributes of an object made on the way": """
+from dataclasses import dataclass
+
+import torch
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+    y: torch.Tensor
+
+    def validate(self):
+        if (self.y < 0).any() or (self.y > 9).any():
+            raise ValueError(f"labels from {self.y.min().item()} to {self.y.max().item()}")
+
+def entry(x, y):
+    batch = Batch(torch.relu(x), y)
+    batch.validate()
+    return batch.x * 2
+
+def make():
+    return entry, [(torch.ones(2), torch.tensor([1, 2])), (torch.ones(2), torch.tensor([1, 20]))]
+""",
+    "the message of a later guard indexes by data": """
+import torch
+
+def entry(boxes):
+    if boxes.isnan().any():
+        raise ValueError("nan")
+    flipped = (boxes[:, 2:] <= boxes[:, :2]).any(dim=1)
+    if flipped.any():
+        row = torch.where(flipped)[0][0]
+        raise ValueError(f"box {boxes[row].tolist()} is flipped")
+    return boxes.mean()
+
+def make():
+    good, nan = torch.tensor([[0.0, 0, 2, 2]]), torch.tensor([[0.0, float("nan"), 2, 2]])
+    return entry, [(good,), (nan,), (torch.tensor([[0.0, 0, 2, 2], [5, 1, 3, 4]]),)]
+""",
     "a buffer in the message that is written later": """
 import torch
 from torch import nn

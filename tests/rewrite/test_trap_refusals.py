@@ -84,6 +84,34 @@ class Net(nn.Module):
 """,
         "try/finally",
     ),
+    "a finally block prints": (
+        """
+import torch
+
+def entry(x):
+    try:
+        if torch.isnan(x).any():
+            raise ValueError("nan")
+        return x * 2
+    finally:
+        print("left")
+""",
+        "try/finally",
+    ),
+    "protects an index beside it in a branch on data (T6)": (
+        """
+import torch
+
+def entry(x, ids):
+    y = x * 2
+    if x.sum() > 0:
+        if (ids >= x.shape[0]).any():
+            raise ValueError("id out of range")
+        y = torch.index_select(x, 0, ids)
+    return y
+""",
+        "can fail on data",
+    ),
     "protects an index (T6)": (
         """
 import torch
