@@ -17,6 +17,7 @@ RECORD_METHODS = frozenset(
 )
 # Methods that only ask whether a record would be written.
 LEVEL_METHODS = frozenset({"isEnabledFor", "getEffectiveLevel"})
+_LEVEL_ATTRIBUTES = frozenset({"level", "disabled"})
 _LOGGER_NAME = re.compile(r"(^|_)log(ger|ging)?$", re.IGNORECASE)
 # Further methods that loggers are given, by what their names say: `warning_once`, `info_rank0`.
 _WRITES = re.compile(r"^(debug|info|warn|warning|error|critical|log)_|_(once|advice)$")
@@ -60,11 +61,10 @@ def effect_call(
 def asks_level(test: ast.expr, function: Function, statement: ast.stmt, facts: Facts) -> bool:
     """Whether a test asks a logger for its level, which Dynamo cannot trace either."""
     return any(
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr in LEVEL_METHODS
-        and _is_logger(call.func.value, function, statement, facts) is not None
-        for call in ast.walk(test)
+        isinstance(node, ast.Attribute)
+        and (node.attr in LEVEL_METHODS or node.attr in _LEVEL_ATTRIBUTES)
+        and _is_logger(node.value, function, statement, facts) is not None
+        for node in ast.walk(test)
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from graphmend.analyses.kind import DATA, Tag
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
 from graphmend.findings import Category
+from graphmend.ir.cfg import TryPart
 from graphmend.rewrite.checks import (
     Check,
     arguments_are_pure,
@@ -48,20 +50,48 @@ def not_redirected(site: Site, facts: Facts) -> str | None:
     return None
 
 
+def not_in_finally(site: Site, facts: Facts) -> str | None:
+    """Whether a `finally` block runs is known only when what stands before it has run."""
+    trys = site.function.cfg.enclosing_trys(site.statement)
+    if any(part is TryPart.FINALLY for _, part in trys):
+        return "it stands in a finally block"
+    return None
+
+
 def no_shown_data_fails_later(site: Site, facts: Facts) -> str | None:
     """Output of tensor data is there to explain a later failure; it must come before it."""
-    where = (site.function, site.statement)
-    shows = any(
-        facts.kinds.of(node, *where).reads_data
-        for node in ast.walk(site.statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    )
+    shows = _shows_data(site.statement, site, facts)
     return nothing_fails_on_data_after(site, facts) if shows else None
+
+
+def _shows_data(node: ast.AST, site: Site, facts: Facts) -> bool:
+    """Whether a statement reads tensor data, and not only shapes, dtypes and the like."""
+
+    def tag(expression: ast.expr) -> Tag:
+        return facts.kinds.of(expression, site.function, site.statement).tag
+
+    match node:
+        case ast.Name(ctx=ast.Load()):
+            return tag(node) in DATA
+        case ast.Call(func=ast.Name(id="len" | "type")):
+            return False
+        case (
+            ast.Attribute(value=ast.Name() as base)
+            | ast.Call(
+                func=ast.Attribute(value=ast.Name() as base),
+                args=[] | [ast.Constant()],
+                keywords=[],
+            )
+        ):
+            if tag(base) is Tag.TENSOR and tag(node) is Tag.STATIC:
+                return False
+    return any(_shows_data(child, site, facts) for child in ast.iter_child_nodes(node))
 
 
 CHECKS: tuple[Check, ...] = (
     not_scripted,
     not_redirected,
+    not_in_finally,
     arguments_are_pure,
     no_shown_data_fails_later,
 )

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from graphmend.analyses.kind import Tag
+from graphmend.detect.calls import effect_call
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
+from graphmend.rewrite.module_state import changing_globals, stored_attributes
 from graphmend.rewrite.names import fresh, telling_name
 from graphmend.rewrite.refusal import Refused
 
@@ -53,8 +55,10 @@ class Lift(cst.CSTTransformer):
         self._replacements: dict[cst.CSTNode, cst.BaseExpression] = {}
         self._callees: set[cst.CSTNode] = set()
         self._moved: cst.CSTNode | None = None
+        self._read: set[str] = set()  # attributes that the site reads in any case
         self._parameters: dict[str, str] = {}
-        self._rebound = rebound_globals(function.module.tree)
+        self._changing = changing_globals(function, facts) - receivers(statement, function, facts)
+        self._stored = stored_attributes(function.module.tree)
 
     @property
     def arguments(self) -> list[Argument]:
@@ -135,12 +139,18 @@ class Lift(cst.CSTTransformer):
         if expression is None or node in self._callees or node is self._moved:
             return super().on_visit(node)
         names = _free_names(expression)
-        if isinstance(node, cst.Name | cst.Lambda | cst.BaseComp) or not self._local(names):
+        if isinstance(node, cst.Name | cst.Lambda | cst.BaseComp):
             self._keep(names)
+            return False
+        if not self._local(names) and not self._depends_on_time(expression):
             return False
         if not names & self._own and self._can_lift(expression):
             self._replacements[node] = cst.Name(self._parameter(expression, self._code(node)))
+            if not self._conditional and not self._may_have_raised:
+                self._read |= _attributes_read(expression)
             return False
+        if isinstance(expression, ast.Attribute) and not self._local(names):
+            raise Refused(f"`{ast.unparse(expression)}` may be written before the end")
         return super().on_visit(node)
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
@@ -175,13 +185,17 @@ class Lift(cst.CSTTransformer):
         if _is_text(expression) or facts.kinds.reads_data(expression, *where):
             return False
         if self._conditional or self._may_have_raised:
+            if ast.unparse(expression) in self._read:
+                return facts.effects.pure_here(expression, *where)
             if not facts.effects.can_evaluate_early(expression, *where):
                 return False
             # A tensor for a message is worth an argument of its own only where it is a reduction:
             # otherwise the outlined function reads it from the names it needs anyway.
             # What an attribute holds is passed rather than the object: nothing is computed for it.
             kind = facts.kinds.of(expression, *where)
-            held = isinstance(expression, ast.Attribute) and kind.tag is Tag.TENSOR
+            held = isinstance(expression, ast.Attribute) and (
+                kind.tag is Tag.TENSOR or expression.attr in self._stored
+            )
             return kind.tag is Tag.STATIC or kind.zero_dim or held
         return facts.effects.pure_here(expression, *where)
 
@@ -197,7 +211,8 @@ class Lift(cst.CSTTransformer):
         """Leave an expression in the outlined function; the local names it reads are passed."""
         flow = self._function.flow
         for name in sorted(self._local(names) - self._own):
-            if self._conditional and not flow.definitely_bound(self._statement, name):
+            own = name not in self._changing
+            if own and self._conditional and not flow.definitely_bound(self._statement, name):
                 raise Refused(f"`{name}` may be unbound where the statement stands")
             self._parameters.setdefault(name, name)
 
@@ -216,8 +231,19 @@ class Lift(cst.CSTTransformer):
             if function.is_local(name)
             or name in function.free_names()
             or name in self._own
-            or name in self._rebound
+            or name in self._changing
         }
+
+    def _depends_on_time(self, expression: ast.expr) -> bool:
+        """Whether an expression of module-level names may have another value after the graph."""
+        facts, where = self._facts, (self._function, self._statement)
+        return any(
+            isinstance(node, ast.Attribute)
+            and node.attr in self._stored
+            or isinstance(node, ast.Call)
+            and facts.kinds.of(node, *where).tag is not Tag.LOGGER
+            for node in ast.walk(expression)
+        )
 
     def _code(self, node: cst.CSTNode) -> str:
         return self._function.module.cst.code_for_node(node)
@@ -230,9 +256,16 @@ class Lift(cst.CSTTransformer):
             return None
 
 
-def rebound_globals(tree: ast.Module) -> set[str]:
-    """Module-level names that functions bind anew: their value depends on when it is asked."""
-    return {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+def receivers(statement: ast.stmt, function: Function, facts: Facts) -> set[str]:
+    """The names of the loggers that a statement writes to."""
+    return {
+        node.func.value.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and effect_call(node, function, statement, facts) is not None
+    }
 
 
 def bound_names(statement: ast.stmt) -> set[str]:
@@ -269,6 +302,15 @@ def _free_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
             parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
             return found.union(*(_free_names(part, bound) for part in parts))
     return set().union(*(_free_names(child, bound) for child in ast.iter_child_nodes(node)))
+
+
+def _attributes_read(expression: ast.expr) -> set[str]:
+    """The attributes that evaluating an expression reads, if none of it can be skipped."""
+    nodes = list(ast.walk(expression))
+    if any(isinstance(n, ast.BoolOp | ast.IfExp | ast.Lambda | ast.comprehension) for n in nodes):
+        return set()
+    callees = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    return {ast.unparse(n) for n in nodes if isinstance(n, ast.Attribute) and id(n) not in callees}
 
 
 def _is_text(expression: ast.expr) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from graphmend.detect.calls import asks_level
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
 from graphmend.rewrite.lift import Argument, Lift, bound_names
@@ -106,6 +107,8 @@ def _split_condition(node: cst.CSTNode, site: Site, facts: Facts) -> tuple[cst.C
         code = function.module.cst.code_for_node(conjunct)
         expression = ast.parse(f"({code}\n)", mode="eval").body
         if facts.kinds.truth_reads_data(expression, function, statement):
+            break
+        if asks_level(expression, function, statement, facts):
             break
         static.append(conjunct)
     if not static:

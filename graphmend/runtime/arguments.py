@@ -200,6 +200,7 @@ class ArgumentReader:
         return lambda written: kind([item(written) for item in items], **options)
 
     def _mapping(self, variable: Any) -> Finish:
+        variable.install_dict_keys_match_guard()  # its items are taken: other keys, other code
         items = [(key.vt, self._read(value, None)) for key, value in variable.items.items()]
         if not all(key.is_python_constant() for key, _ in items):
             raise NotDeferrable("an argument is a dictionary whose keys are not constants")

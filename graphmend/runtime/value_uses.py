@@ -22,6 +22,8 @@ _TO_VALUES = _TO_ONE | frozenset(
     """abs bool ceil clamp cpu diff double exp flatten float floor half int isfinite isinf isnan
     log long round sigmoid sqrt square squeeze""".split()
 )
+# Functions of torch whose result is a truth value of each element: no history.
+_TESTS = frozenset(("isfinite", "isinf", "isnan", "isneginf", "isposinf"))
 _LOADS = frozenset(("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"))
 
 
@@ -67,6 +69,10 @@ def _is_harmless(instructions: list[dis.Instruction], index: int, is_scalar: boo
         return True
     if before is not None and before.opname == "LOAD_GLOBAL" and before.argval in _CONVERSIONS:
         return after.opname in ("PRECALL", "CALL") and after.arg == 1
+    if before is not None and index > 1 and before.argval in _TESTS:
+        owner = instructions[index - 2]
+        given_alone = after.opname in ("PRECALL", "CALL") and after.arg == 1
+        return owner.opname == "LOAD_GLOBAL" and owner.argval == "torch" and given_alone
     if not is_scalar:
         return False
     if after.opname == "LOAD_CONST":
