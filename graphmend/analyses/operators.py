@@ -22,13 +22,13 @@ _SHARED = frozenset(
     " imag int is_leaf itemsize log long map_ name names narrow nbytes new put real register_hook"
     " rename requires_grad requires_grad_ reshape resize round select set_ share_memory_ shape"
     " short size sort split stride to trace transpose type T device dtype layout numpy ndim where"
-    " filter equal add dot std mean var sum min max all any prod diff clip repeat".split()
+    " filter equal add dot std mean var sum min max all any prod diff clip repeat unique".split()
 )
 # Of these, arrays have the first; a call of the others most likely is one of a tensor as well.
 _ARRAY_METHODS = frozenset("sum mean std var prod min max all any".split())
 _LIKELY = frozenset(
     "clip round repeat where dot reshape transpose to float half double bfloat16 long size dim"
-    " get_device equal diff stride short".split()
+    " get_device equal diff stride short unique".split()
 )
 _BUILTIN_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, complex) for name in dir(kind)
