@@ -56,7 +56,9 @@ def _run(
     if not has_candidates(text):
         return Result(text, (), (), frozenset())
     # The pipeline is imported only for files that may need it: most do not.
+    from graphmend.collector import paused
     from graphmend.pipeline import Options, run
 
     chosen = None if select is None else tuple(sorted(select))
-    return run(source, Options(unsafe, chosen, tuple(sorted(ignore)), generated), done)
+    with paused():
+        return run(source, Options(unsafe, chosen, tuple(sorted(ignore)), generated), done)

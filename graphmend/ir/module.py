@@ -250,10 +250,23 @@ class Module:
 
     @cached_property
     def _classes_by_node(self) -> dict[ast.AST, ClassInfo]:
-        functions, classes = self._symbols
-        for function in functions.values():
-            _collect_attributes(function)
-        return classes
+        return self._symbols[1]
+
+    def attributes_of(self, info: ClassInfo) -> dict[str, list[tuple[Function, ast.expr | None]]]:
+        """Every attribute of `self` that the methods of a class bind, with where and what."""
+        found: dict[str, list[tuple[Function, ast.expr | None]]] = {}
+        for function in self._methods_by_class.get(info, ()):
+            for name, site, value in _attributes_bound(function):
+                found.setdefault(name, []).append((site, value))
+        return found
+
+    @cached_property
+    def _methods_by_class(self) -> dict[ClassInfo, list[Function]]:
+        found: dict[ClassInfo, list[Function]] = {}
+        for function in self._symbols[0].values():
+            if function.owner is not None:
+                found.setdefault(function.owner, []).append(function)
+        return found
 
 
 _Symbol = TypeVar("_Symbol", Function, ClassInfo)
@@ -280,8 +293,9 @@ def _by_name(symbols: list[_Symbol], secondary: Callable[[_Symbol], bool]) -> di
     return found
 
 
-def _collect_attributes(function: Function) -> None:
-    """Record every attribute of `self` that a method, or a function inside it, binds."""
+def _attributes_bound(function: Function) -> Iterator[tuple[str, Function, ast.expr | None]]:
+    """Every attribute of `self` that a method, or a function inside it, binds: name, the
+    function, and the value."""
     module, owner, name = function.module, function.owner, receiver(function)
     if owner is None or name is None:
         return
@@ -293,7 +307,7 @@ def _collect_attributes(function: Function) -> None:
             if isinstance(base, ast.Name) and base.id == name:
                 if module.scope_of(base).owner(name) is function.scope:
                     site = module.function_of(node) or function
-                    owner.attributes.setdefault(target.attr, []).append((site, value))
+                    yield target.attr, site, value
         stack.extend(reversed(children(node)))
 
 

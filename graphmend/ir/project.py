@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["Definition", "Project", "Value"]
 
 _NEVER_PARSED = frozenset({"torch", "torchgen", "functorch", "numpy", "builtins"})
-_COMMENT_LINES = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
+_STAR_IMPORT = re.compile(rb"^[^#\n]*\bimport\s+\*", re.MULTILINE)
+_NAMES = re.compile(rb"[\w\s,()\\]*(#.*)?$")  # as between the parentheses of an import
+_WORD = re.compile(rb"\w")
 _KEPT_BYTES = 64 << 20
 
 T = TypeVar("T")
@@ -326,20 +328,22 @@ class Project:
     def _search(self, name: str) -> list[Path] | None:
         if self.files is None:
             return None
-        plain = name.encode()
-        word = re.compile(rb"(?<!\w)" + re.escape(plain) + rb"(?!\w)")
-        return [p for p in self.files if plain in (t := self.text(p)) and _has_word(t, word)]
+        word = name.encode()
+        return [
+            path
+            for path in self.files
+            if word in (text := self.text(path)) and any(_lines_with(text, word))
+        ]
 
     def could_import(self, path: Path, name: str) -> bool:
         """Whether the text at `path` may bind or reach `name` of another module."""
-        plain = re.escape(name.encode())
-        pattern = rb"import[^\n]*\b%b\b|^\s*%b(\s+as\s+\w+)?\s*,?\s*(#.*)?$|\.%b\b|import\s+\*" % (
-            plain,
-            plain,
-            plain,
+        text, word = self.text(path), name.encode()
+        if _STAR_IMPORT.search(text):
+            return True
+        return any(
+            b"import" in line or b"." + word in line or _NAMES.match(line)
+            for line in _lines_with(text, word)
         )
-        text = _COMMENT_LINES.sub(b"", self.text(path))
-        return re.search(pattern, text, re.MULTILINE) is not None
 
     def text(self, path: Path) -> bytes:
         """The bytes of a file of the project; empty where it cannot be read."""
@@ -378,9 +382,15 @@ class Project:
         return digest.hexdigest()
 
 
-def _has_word(text: bytes, word: re.Pattern[bytes]) -> bool:
-    """Whether the word occurs outside lines that are only a comment."""
-    return any(
-        not text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip().startswith(b"#")
-        for match in word.finditer(text)
-    )
+def _lines_with(text: bytes, word: bytes) -> Iterator[bytes]:
+    """The lines in which the whole word occurs, but for those that are only a comment."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        whole = not (_WORD.match(text, at - 1, at) or _WORD.match(text, end, end + 1))
+        first = text.rfind(b"\n", 0, at) + 1
+        last = text.find(b"\n", end)
+        line = text[first : last if last >= 0 else len(text)]
+        if whole and not line.lstrip().startswith(b"#"):
+            yield line
+        at = text.find(word, end)

@@ -115,7 +115,6 @@ class ClassInfo:
     scope: Scope
     outer: Function | None
     methods: dict[str, Function] = field(default_factory=dict)
-    attributes: dict[str, list[tuple[Function, ast.expr | None]]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<ClassInfo {self.module.name}.{self.qualname}>"
@@ -134,6 +133,11 @@ class ClassInfo:
     def qualified(self) -> str:
         """The dotted name of the class from the top of its package."""
         return f"{self.module.name}.{self.qualname}"
+
+    @cached_property
+    def attributes(self) -> dict[str, list[tuple[Function, ast.expr | None]]]:
+        """What methods, and functions inside them, bind on `self`."""
+        return self.module.attributes_of(self)
 
     @cached_property
     def assigns(self) -> dict[str, list[ast.expr | None]]:
