@@ -44,7 +44,7 @@ def reached(
     reach = _reach(project)
     found = dict(reach.within(module))
     for function in module.functions.values():
-        if function not in found and wanted(function):
+        if function not in found and reach.never(function) is None and wanted(function):
             reason = reach.reason(function)
             if reason is not None:
                 found[function] = reason
@@ -218,8 +218,9 @@ class Reach:
 
     def _is_tensor_code(self, function: Function) -> bool:
         if function not in self._tensor_code:
+            wrappers = self._project.graph.decorated(function).wrappers
             self._tensor_code[function] = self._is_free(function) and any(
-                map(computes_on_tensors, [function, *_own_helpers(function)])
+                map(computes_on_tensors, [function, *_own_helpers(function), *wrappers])
             )
         return self._tensor_code[function]
 

@@ -25,6 +25,7 @@ _TO_VALUES = _TO_ONE | frozenset(
 # Functions of torch whose result is a truth value of each element: no history.
 _TESTS = frozenset(("isfinite", "isinf", "isnan", "isneginf", "isposinf"))
 _LOADS = frozenset(("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"))
+_PLAIN_LOADS = _LOADS | {"LOAD_CONST", "LOAD_SMALL_INT", "LOAD_GLOBAL"}
 
 
 def reads_only_numbers(function: types.FunctionType, parameter: str, is_scalar: bool) -> bool:
@@ -63,9 +64,9 @@ def _is_harmless(instructions: list[dis.Instruction], index: int, is_scalar: boo
         without_arguments = instructions[end - 1].arg == 0
         is_scalar |= after.argval in _TO_ONE and without_arguments
         next_index = end
-    if after.opname in ("UNARY_NOT", "COMPARE_OP", "TO_BOOL") or after.opname.startswith(
-        "POP_JUMP"
-    ):
+    if after.opname in ("UNARY_NOT", "TO_BOOL") or after.opname.startswith("POP_JUMP"):
+        return True
+    if _is_compared(instructions, next_index):
         return True
     if before is not None and before.opname == "LOAD_GLOBAL" and before.argval in _CONVERSIONS:
         return after.opname in ("PRECALL", "CALL") and after.arg == 1
@@ -80,6 +81,15 @@ def _is_harmless(instructions: list[dis.Instruction], index: int, is_scalar: boo
     if after.opname == "FORMAT_VALUE":
         return (after.arg or 0) & 3 == 0
     return after.opname in ("FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+
+
+def _is_compared(instructions: list[dis.Instruction], index: int) -> bool:
+    """Whether a comparison follows at `index`, after one plain other operand at most."""
+    if instructions[index].opname in _PLAIN_LOADS:
+        index += 1
+        while instructions[index].opname == "LOAD_ATTR":
+            index += 1
+    return instructions[index].opname == "COMPARE_OP"
 
 
 def _end_of_call(instructions: list[dis.Instruction], index: int) -> int | None:

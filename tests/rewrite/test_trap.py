@@ -273,6 +273,51 @@ def make():
     good, nan = torch.tensor([[0.0, 0, 2, 2]]), torch.tensor([[0.0, float("nan"), 2, 2]])
     return entry, [(good,), (nan,), (torch.tensor([[0.0, 0, 2, 2], [5, 1, 3, 4]]),)]
 """,
+    "in the wrapper of a decorator": """
+import functools
+
+import torch
+
+def validated(function):
+    @functools.wraps(function)
+    def wrapper(x, *args):
+        if torch.isnan(x).any():
+            raise ValueError(f"{function.__name__} got nan")
+        return function(x, *args)
+
+    return wrapper
+
+@validated
+def entry(x, k: int):
+    return x * k
+
+def make():
+    return entry, [(torch.ones(2), 2), (torch.tensor([float("nan"), 1.0]), 2)]
+""",
+    "a chain of guards on activations with history": """
+import torch
+from torch import nn
+
+class Trunk(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.blocks = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])
+
+    def forward(self, x, limit: float):
+        for i, block in enumerate(self.blocks):
+            x = block(x)
+            if not torch.isfinite(x).all():
+                raise FloatingPointError(f"block {i} ({type(block).__name__})")
+            elif x.abs().max() > limit:
+                raise OverflowError(f"block {i}: {x.abs().max():.3f} > {limit}")
+            x = torch.tanh(x)
+        return x
+
+def make():
+    x = torch.ones(1, 2)
+    return Trunk(), [(x, 9.0), (x * float("inf"), 9.0), (x * 1e3, 9.0)]
+""",
     "a buffer in the message that is written later": """
 import torch
 from torch import nn

@@ -25,6 +25,11 @@ def _report(*values):
     print(*values)
 
 
+@deferred_effect
+def _report_beside_a_comparison(value, limit):
+    print(value, limit == 3)
+
+
 def _good():
     return (torch.ones(3),)
 
@@ -337,6 +342,18 @@ def test_a_whole_tensor_whose_text_shows_gradient_history():
     assert graphs_of(program(_report), inputs) == 2
     seen = see(torch.compile(program(_report), backend="eager"), inputs)
     assert seen == see(program(print), inputs)
+    assert "grad_fn" in seen.text
+
+
+def test_a_whole_tensor_shown_beside_a_comparison_of_something_else():
+    def program(x):
+        y = x * 2
+        _report_beside_a_comparison(y, 3)
+        return y + 1
+
+    inputs = lambda: (torch.ones(3, requires_grad=True),)  # noqa: E731
+    seen = see(torch.compile(program, backend="eager"), inputs)
+    assert seen == see(program, inputs)
     assert "grad_fn" in seen.text
 
 
