@@ -71,7 +71,12 @@ def _sites(rows: Sequence[Row]) -> str:
         for site in (row["after"] or {}).get("sites", []):
             place = f"`{site['path']}:{site['line']}` in `{site['function']}`"
             lines.append(f"- {row['name']}: {site['category']} {place}: {site['reason']}")
+            lines.append(f"  - {_why_left(site)}")
     return "\n".join(lines if len(lines) > 1 else [*lines, "None."]) + "\n"
+
+
+def _why_left(site: dict[str, Any]) -> str:
+    return f"refused: {site['refused']}" if site["refused"] else "not reported by graphmend"
 
 
 def _differences(rows: Sequence[Row]) -> str:

@@ -12,6 +12,7 @@ from corpus.recipe import Recipe
 from eval.agreement import compare
 from eval.job import Arm, Job, Task, WorkerError, run_job
 from eval.magnitude import largest_differences
+from eval.refusals import summary, with_refusals
 
 Progress = Callable[[str], None]
 # The original's eager run comes first: it saves the weights, and nothing was compiled before it.
@@ -49,7 +50,10 @@ def measure(recipe: Recipe, folder: Path, progress: Progress = lambda text: None
     return {
         **{k: v for k, v in asdict(recipe).items() if k not in ("builder", "packages")},
         "before": results.get(("original", "count"), {}).get("counts"),
-        "after": results.get(("mended", "count"), {}).get("counts"),
+        "after": with_refusals(
+            results.get(("mended", "count"), {}).get("counts"),
+            results.get(("mended", "count"), {}).get("hook"),
+        ),
         "mend": _mend(results),
         "agreement": agreement,
         "same_start": _same_start(results),
@@ -119,5 +123,5 @@ def _mend(results: dict[tuple[Arm, Task], dict[str, Any]]) -> dict[str, Any]:
         "inert": not changed,
         "modules": changed,
         "error": mended["mend_error"],
-        "hook": mended.get("hook"),
+        "hook": summary(mended.get("hook")),
     }

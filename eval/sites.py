@@ -43,13 +43,18 @@ def site_of(reason: str, user_stack: Sequence[traceback.FrameSummary]) -> Site:
     first_line = reason.strip().splitlines()[0]
     text = (frame.line or "").strip()
     return Site(
-        path=re.split(r"[/\\]site-packages[/\\]", frame.filename)[-1],
+        path=relative(frame.filename),
         line=frame.lineno or 0,
         function=re.sub(r"^torch_dynamo_resume_in_(.*)_at_\d+$", r"\1", frame.name),
         text=text,
         category=category_of(first_line, text),
         reason=first_line,
     )
+
+
+def relative(path: str) -> str:
+    """A path without the folder of installed packages that it lies in."""
+    return re.split(r"[/\\]site-packages[/\\]", path)[-1]
 
 
 def category_of(reason: str, text: str) -> str:

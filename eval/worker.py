@@ -52,13 +52,18 @@ def _install(packages: tuple[str, ...]) -> str | None:
 
 
 def _hook_status() -> dict[str, Any]:
-    """What the hook itself says that it did, by module."""
+    """What the hook itself says that it did."""
     import graphmend
+    from eval.sites import relative
 
     status = graphmend.status()
     return {
-        "mended": {m: [f.to_json() for f in found] for m, found in status.mended.items()},
-        "refused": {m: [f.to_json() for f in found] for m, found in status.refused.items()},
+        "mended": {m: [f"{f.code} {f.line}" for f in found] for m, found in status.mended.items()},
+        "refused": [
+            {"path": relative(f.path), "line": f.line, "code": f.code, "reason": f.reason}
+            for found in status.refused.values()
+            for f in found
+        ],
         "skipped": dict(status.skipped),
         "failed": dict(status.failed),
         "deferral": str(status.deferral),

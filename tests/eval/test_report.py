@@ -8,6 +8,7 @@ import pytest
 from corpus.registry import TABLE2
 from eval.__main__ import main
 from eval.cells import HEADINGS, cells, notes, removed_percent
+from eval.refusals import with_refusals
 from eval.report import markdown, print_table, read_json_lines, write_json_lines
 from eval.table2 import RESULTS
 
@@ -20,6 +21,7 @@ SITE = {
     "category": "LC",
     "reason": "logging.Logger method",
     "count": 2,
+    "refused": None,
 }
 COUNTS = {
     "breaks": 2,
@@ -110,8 +112,13 @@ def test_a_difference_and_a_failure_are_spelled_out_on_the_page():
         assert text in page
 
 
-def test_sites_left_are_listed():
-    assert "`some/model.py:7` in `forward`" in markdown(RUN, [row(after=COUNTS)])
+def test_sites_left_are_listed_with_why():
+    page = markdown(RUN, [row(after=COUNTS)])
+    assert "`some/model.py:7` in `forward`" in page
+    assert "not reported by graphmend" in page
+    hook = {"refused": [{"path": "some/model.py", "line": 7, "code": "GM204", "reason": "no"}]}
+    explained = with_refusals({**COUNTS, "sites": [SITE]}, hook)
+    assert "refused: GM204, no" in markdown(RUN, [row(after=explained)])
     assert "## Sites that still break\n\nNone." in markdown(RUN, [ROW])
 
 
