@@ -110,10 +110,14 @@ class Effects:
         return any(write.outside and not write.tensor for write in writes)
 
     def data_failure(self, stmt: ast.stmt, function: Function) -> str | None:
-        """The first expression of a statement that may fail on tensor data, as text."""
+        """The first expression of a statement that may fail on tensor data, as text.
+
+        What takes data into Python (`int(x)`) does not count: it runs when the graph is done.
+        """
         for expr in effect_stores.header(stmt):
             for node in evaluated(expr):
-                if self._own(node, function, None).may_raise_data:
+                own = self._own(node, function, None)
+                if own.may_raise_data and not own.reads_data:
                     return ast.unparse(node)
         if effect_stores.stores(self, stmt, function).may_raise_data:
             return ast.unparse(stmt)

@@ -22,6 +22,9 @@ _LOGGER_NAME = re.compile(r"(^|_)log(ger|ging)?$", re.IGNORECASE)
 # Further methods that loggers are given, by what their names say: `warning_once`, `info_rank0`.
 _WRITES = re.compile(r"^(debug|info|warn|warning|error|critical|log)_|_(once|advice)$")
 _STANDARD_STREAMS = frozenset({"sys.stdout", "sys.stderr"})
+_PRINTS = {"builtins.print", "pprint.pprint", "pprint.pp"} | {
+    f"{stream}.{method}" for stream in _STANDARD_STREAMS for method in ("write", "flush")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def effect_call(
     if not isinstance(node, ast.Call):
         return None
     name = facts.module.qualified(node.func, function)
-    if name == "builtins.print":
+    if name in _PRINTS:
         return EffectCall(PRINT, node, "print", False, _foreign_stream(node, function, facts))
     if name in ("warnings.warn", "_warnings.warn"):
         return EffectCall(WARNING, node, "warn", True)
@@ -116,8 +119,11 @@ def _is_false(value: ast.expr) -> bool:
 
 
 def _foreign_stream(call: ast.Call, function: Function, facts: Facts) -> str | None:
+    name = facts.module.qualified(call.func, function)
+    if name in ("pprint.pprint", "pprint.pp") and len(call.args) > 1:
+        return "its second argument may be a stream that is read before the end"
     for keyword in call.keywords:
-        if keyword.arg == "file" and not (
+        if keyword.arg in ("file", "stream") and not (
             _is_false(keyword.value)
             or facts.module.qualified(keyword.value, function) in _STANDARD_STREAMS
         ):

@@ -9,6 +9,8 @@ from graphmend.facts import Facts
 from graphmend.ir.cfg import Sentinel
 from graphmend.ir.module import Function
 
+_TENSORS = {Tag.TENSOR, Tag.NUMPY, Tag.MIXED}
+
 
 def breaks_at(test: ast.expr, function: Function, statement: ast.stmt, facts: Facts) -> bool:
     """Whether testing `test` breaks the graph here.
@@ -27,14 +29,17 @@ def breaks_at(test: ast.expr, function: Function, statement: ast.stmt, facts: Fa
 
 def _only_given(node: ast.expr, function: Function, statement: ast.stmt, facts: Facts) -> bool:
     """Whether all numbers from tensors that an expression is made of are parameters."""
-    if any(isinstance(part, ast.Call) for part in ast.walk(node)):
+    tags = {
+        part: facts.kinds.of(part, function, statement).tag
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
+    }
+    if any(isinstance(part, ast.Call) for part in ast.walk(node)) or _TENSORS & set(tags.values()):
         return False
     return all(
-        tag not in (Tag.TENSOR, Tag.NUMPY, Tag.MIXED)
-        and (tag is not Tag.SCALAR or _is_parameter(part.id, function, statement))
-        for part in ast.walk(node)
+        tag is not Tag.SCALAR or _is_parameter(part.id, function, statement)
+        for part, tag in tags.items()
         if isinstance(part, ast.Name)
-        for tag in [facts.kinds.of(part, function, statement).tag]
     )
 
 
