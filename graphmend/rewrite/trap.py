@@ -44,6 +44,17 @@ def not_caught(site: Site, facts: Facts) -> str | None:
     return None
 
 
+def makes_its_exception(site: Site, facts: Facts) -> str | None:
+    """An exception that the traced function made before the guard cannot be handed on."""
+    for node in ast.walk(site.statement):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name):
+            name, flow = node.exc.id, site.function.flow
+            reaching = flow.definitions_reaching(site.statement, name)
+            if any(isinstance(d.value, ast.Call) for d in reaching):
+                return f"the exception `{name}` is made before the guard"
+    return None
+
+
 def no_handlers_around(site: Site, facts: Facts) -> str | None:
     """Which of the handlers of a `try` takes a deferred exception is not known while tracing."""
     for block, part in site.function.cfg.enclosing_trys(site.statement):
@@ -97,6 +108,7 @@ CHECKS: tuple[Check, ...] = (
     not_scripted,
     not_caught,
     no_handlers_around,
+    makes_its_exception,
     nothing_shows_before_finally,
     arguments_are_pure,
     no_writes_on_both_sides,

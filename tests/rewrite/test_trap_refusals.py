@@ -84,6 +84,18 @@ class Net(nn.Module):
 """,
         "try/finally",
     ),
+    "an exception made before": (
+        """
+import torch
+
+def entry(x):
+    error = ValueError("nan")
+    if torch.isnan(x).any():
+        raise error
+    return x * 2
+""",
+        "made before the guard",
+    ),
     "a finally block prints": (
         """
 import torch
