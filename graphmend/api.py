@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from graphmend.collector import paused
 from graphmend.findings import Edit, Finding, Result, Status
 from graphmend.ir.prescan import has_candidates
 from graphmend.ir.source import source_of
@@ -53,12 +54,11 @@ def _run(
     generated: bool,
 ) -> Result:
     source = source_of(text, Path(filename))
-    if not has_candidates(text):
-        return Result(text, (), (), frozenset())
-    # The pipeline is imported only for files that may need it: most do not.
-    from graphmend.collector import paused
-    from graphmend.pipeline import Options, run
-
-    chosen = None if select is None else tuple(sorted(select))
     with paused():
+        if not has_candidates(text):
+            return Result(text, (), (), frozenset())
+        # The pipeline is imported only for files that may need it: most do not.
+        from graphmend.pipeline import Options, run
+
+        chosen = None if select is None else tuple(sorted(select))
         return run(source, Options(unsafe, chosen, tuple(sorted(ignore)), generated), done)

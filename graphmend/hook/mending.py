@@ -15,6 +15,7 @@ from importlib.util import decode_source
 from pathlib import Path
 
 from graphmend import api, session
+from graphmend.collector import paused
 from graphmend.findings import Status
 from graphmend.hook import digests, store
 from graphmend.hook.entry import Entry
@@ -83,9 +84,10 @@ def _mend_and_keep(
 def _mend(text: str, path: str, options: Options) -> tuple[Entry, Iterable[Path]]:
     _within.mending = True
     try:
-        if has_candidates(text):
-            for name in _HEAVY:
-                importlib.import_module(name)
+        with paused():
+            needed = _HEAVY if has_candidates(text) else ()
+        for name in needed:
+            importlib.import_module(name)
         with _mending, session.use(_session()):
             # A generated file is not to be edited; mending it as it loads edits nothing.
             result = api.fix_source(text, path, unsafe=options.unsafe, generated=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Definition", "Project", "Value"]
 
 _NEVER_PARSED = frozenset({"torch", "torchgen", "functorch", "numpy", "builtins"})
-_STAR_IMPORT = re.compile(rb"^[^#\n]*\bimport\s+\*", re.MULTILINE)
+_STAR_IMPORT = re.compile(rb"import[ \t\\]+\*")
 _NAMES = re.compile(rb"[\w\s,()\\]*(#.*)?$")  # as between the parentheses of an import
 _WORD = re.compile(rb"\w")
 _KEPT_BYTES = 64 << 20
