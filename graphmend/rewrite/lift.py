@@ -11,6 +11,7 @@ from graphmend.analyses.kind import Tag
 from graphmend.detect.calls import effect_call
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
+from graphmend.rewrite.layout import on_one_line
 from graphmend.rewrite.module_state import changing_globals, stored_attributes
 from graphmend.rewrite.names import fresh, telling_name
 from graphmend.rewrite.refusal import Refused
@@ -145,7 +146,8 @@ class Lift(cst.CSTTransformer):
         if not self._local(names) and not self._depends_on_time(expression):
             return False
         if not names & self._own and self._can_lift(expression):
-            self._replacements[node] = cst.Name(self._parameter(expression, self._code(node)))
+            code = self._code(on_one_line(node))
+            self._replacements[node] = cst.Name(self._parameter(expression, code))
             if not self._conditional and not self._may_have_raised:
                 self._read |= _attributes_read(expression)
             return False
@@ -218,7 +220,8 @@ class Lift(cst.CSTTransformer):
 
     def _parameter(self, expression: ast.expr, code: str) -> str:
         if code not in self._parameters:
-            wish = telling_name(expression) or ("value" if self._conditional else "condition")
+            is_test = isinstance(expression, ast.Compare | ast.BoolOp)
+            wish = telling_name(expression) or ("condition" if is_test else "value")
             self._parameters[code] = fresh(wish, self._taken)
         return self._parameters[code]
 

@@ -44,11 +44,20 @@ class Outline:
         """The text of the outlined function, without a line end after it."""
         node = cst.FunctionDef(
             name=cst.Name(self.name),
-            params=cst.Parameters([cst.Param(cst.Name(p)) for p in self.parameters]),
+            params=cst.Parameters(),
             body=cst.IndentedBlock([self.body]),
             decorators=[cst.Decorator(cst.Name(self.decorator))],
         )
-        return module.code_for_node(node).rstrip()
+        head = f"def {self.name}"
+        code = module.code_for_node(node).rstrip()
+        return code.replace(f"{head}()", head + self._parameters(module, len(head)), 1)
+
+    def _parameters(self, module: cst.Module, column: int) -> str:
+        line = f"({', '.join(self.parameters)})"
+        if column + len(line) < _LINE_LENGTH:
+            return line
+        newline, step = module.default_newline, module.default_indent
+        return f"({newline}{''.join(f'{step}{p},{newline}' for p in self.parameters)})"
 
     def call(self, indent: str, step: str, newline: str) -> str:
         """The text of the site, for a statement that starts at `indent`."""

@@ -58,15 +58,17 @@ def _shifted(call: cst.Call, positional: bool) -> cst.Call:
         value=cst.Integer("2"),
         equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
     )
-    return call.with_changes(args=_appended(arguments, level))
+    return call.with_changes(args=_appended(call, arguments, level))
 
 
-def _appended(arguments: list[cst.Arg], level: cst.Arg) -> list[cst.Arg]:
-    """The new argument takes the layout of the last one: its trailing comma and line break."""
+def _appended(call: cst.Call, arguments: list[cst.Arg], level: cst.Arg) -> list[cst.Arg]:
+    """The new argument takes the layout of the others: a line of its own, a trailing comma."""
     if not arguments:
         return [level]
     last = arguments[-1]
-    separator = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    own_lines = isinstance(call.whitespace_before_args, cst.ParenthesizedWhitespace)
+    before = call.whitespace_before_args if own_lines else cst.SimpleWhitespace(" ")
+    separator = cst.Comma(whitespace_after=before)
     return [
         *arguments[:-1],
         last.with_changes(comma=separator, whitespace_after_arg=cst.SimpleWhitespace("")),

@@ -427,3 +427,62 @@ def entry(x, y):
     assert fixed == [12, 13], result.findings
     assert "_entry_check((x > 0).all())" in result.source
     assert mended(result.source, tmp_path).source == result.source
+
+
+def test_long_calls_and_broken_lines_are_laid_out(tmp_path: Path) -> None:
+    text = """
+import torch
+
+
+def entry(x, number_of_things, another_number_of_things, name_of_the_whole_thing):
+    y = torch.tanh(x)
+    if (y > number_of_things).any():
+        raise ValueError(
+            f"{number_of_things} {another_number_of_things} {name_of_the_whole_thing}"
+        )
+    if list(y.size()) == [
+        number_of_things,
+        another_number_of_things,
+    ] or (y > 2).all():
+        raise ValueError("size")
+    return y
+"""
+    after = """
+import torch
+from graphmend.runtime import deferred_check
+
+
+@deferred_check
+def _entry_check(
+    y_any,
+    number_of_things,
+    another_number_of_things,
+    name_of_the_whole_thing,
+):
+    if y_any:
+        raise ValueError(
+            f"{number_of_things} {another_number_of_things} {name_of_the_whole_thing}"
+        )
+
+
+@deferred_check
+def _entry_check_2(condition, y_all):
+    if condition or y_all:
+        raise ValueError("size")
+
+
+def entry(x, number_of_things, another_number_of_things, name_of_the_whole_thing):
+    y = torch.tanh(x)
+    _entry_check(
+        (y > number_of_things).any(),
+        number_of_things,
+        another_number_of_things,
+        name_of_the_whole_thing,
+    )
+    _entry_check_2(
+        list(y.size()) == [number_of_things, another_number_of_things,],
+        (y > 2).all(),
+    )
+    return y
+"""
+    assert mended(text, tmp_path).source == after

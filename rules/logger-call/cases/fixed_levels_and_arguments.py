@@ -37,13 +37,14 @@ logger = logging.getLogger(__name__)
 def _forward_log(x_shape):
     logger.warning(
         "no mask: %d positions attend to padding",  # counted before the loss
-        x_shape, stacklevel=2,
+        x_shape,
+        stacklevel=2,
     )
 
 
 @deferred_effect
-def _forward_log_2(x_mean, condition):
-    logger.info(f"mean {x_mean.item():.3f}", extra=condition, stacklevel=2)
+def _forward_log_2(x_mean, value):
+    logger.info(f"mean {x_mean.item():.3f}", extra=value, stacklevel=2)
 
 
 @deferred_effect

@@ -30,7 +30,8 @@ def _forward_warn(values_any, bank):
     if values_any:
         warnings.warn(
             "At least one filter is all zero. "
-            f"{bank.shape[1]} filters may be too many.", stacklevel=2
+            f"{bank.shape[1]} filters may be too many.",
+            stacklevel=2
         )
 
 
