@@ -16,7 +16,7 @@ from graphmend.analyses.effect_set import (
     Write,
     union,
 )
-from graphmend.analyses.kind import Kind, Tag
+from graphmend.analyses.kind import STATIC, Kind, Tag
 from graphmend.analyses.operators import OperatorFacts, module_facts
 from graphmend.analyses.roots import Owner, Root
 from graphmend.analyses.untraced import DEFERRED
@@ -187,10 +187,16 @@ def _draws(given: dict[str, ast.expr]) -> bool:
 
 
 def _data_matters(found: OperatorFacts, kinds: dict[str, Kind]) -> bool:
-    """Dividing by, or splitting at, what is static cannot fail for some data and not for other."""
+    """Dividing by, or splitting at, what is static cannot fail for some data and not for other.
+
+    Places to split at are Python numbers, unless something says that they come from a tensor.
+    """
     last = found.name.rpartition(".")[2].rstrip("_")
-    if last in ("floor_divide", "remainder", "fmod", "narrow", "split", "tensor_split"):
-        return any(kind.tag is not Tag.STATIC for kind in list(kinds.values())[1:])
+    others = list(kinds.values())[1:]
+    if last in ("narrow", "split", "split_with_sizes", "tensor_split"):
+        return any(kind.reads_data or (kind.element or STATIC).reads_data for kind in others)
+    if last in ("floor_divide", "remainder", "fmod"):
+        return any(kind.tag is not Tag.STATIC for kind in others)
     return True
 
 
