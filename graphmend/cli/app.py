@@ -15,8 +15,8 @@ from graphmend.version import __version__
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EPILOG = (
-    "Exit status: 0 nothing found, 1 break sites found (for fix: left unmended), "
-    "2 a file could not be processed."
+    "Exit status: 0 nothing found, 1 break sites found (for fix: left unmended; "
+    "with --diff, all are left), 2 a file could not be processed, or wrong usage."
 )
 
 
@@ -55,14 +55,21 @@ def _shared(command: Command) -> Command:
             metavar="CODE",
             help="Run these rules only: codes or prefixes, comma separated.",
         ),
-        click.option("--ignore", multiple=True, metavar="CODE", help="Leave these rules out."),
+        click.option(
+            "--ignore",
+            multiple=True,
+            metavar="CODE",
+            help="Leave these rules out: codes or prefixes, comma separated.",
+        ),
         click.option(
             "--unsafe",
             is_flag=True,
-            help="Also apply fixes that rest on a named assumption.",
+            help="Include fixes that rest on an assumption; the report names it.",
         ),
         click.option(
-            "--generated", is_flag=True, help="Also mend files that are generated from others."
+            "--generated",
+            is_flag=True,
+            help="Include fixes in files whose header says that they are generated.",
         ),
         click.option(
             "--format",
@@ -70,9 +77,14 @@ def _shared(command: Command) -> Command:
             type=click.Choice(["text", "json"]),
             default="text",
             show_default=True,
+            help="A line for each site, or one document.",
         ),
         click.option(
-            "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a CPU."
+            "-j",
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Number of processes; by default one for each CPU.",
         ),
         click.option("--no-cache", is_flag=True, help="Neither read nor write stored results."),
         click.option("--exit-zero", is_flag=True, help="Exit with 0 even if sites are found."),
@@ -86,7 +98,11 @@ def _shared(command: Command) -> Command:
 @group.command(epilog=EPILOG)
 @_shared
 def check(**given: Any) -> int:
-    """Report break sites. PATH is a file, a folder, or - for stdin."""
+    """Report break sites.
+
+    PATH is a file, a folder (its .py files are read; hidden folders, virtual environments,
+    installed packages and build folders in it are not), or - for stdin.
+    """
     return _run(given, fix=False, diff=False)
 
 
@@ -94,7 +110,11 @@ def check(**given: Any) -> int:
 @click.option("--diff", is_flag=True, help="Show the changes on stdout; write nothing.")
 @_shared
 def fix(diff: bool, **given: Any) -> int:
-    """Mend break sites in place. PATH is a file, a folder, or - to filter stdin to stdout."""
+    """Mend break sites in place, and report those that are left.
+
+    PATH is a file, a folder (its .py files are mended; hidden folders, virtual environments,
+    installed packages and build folders in it are not), or - to filter stdin to stdout.
+    """
     return _run(given, fix=True, diff=diff)
 
 
@@ -103,16 +123,18 @@ def fix(diff: bool, **given: Any) -> int:
 def explain(code: str | None) -> int:
     """Explain a rule, or list them.
 
-    Prints what rule CODE finds, promises, assumes and refuses; without CODE, a list of the rules.
+    Prints what rule CODE (or its name) finds, promises, assumes and refuses; for a prefix such as
+    GM3, or without CODE, a list of rules.
     """
     from graphmend import catalogue
 
-    if code is None:
-        lines = [f"{rule.code}  {rule.name:<26} {rule.summary}" for rule in catalogue.rules()]
+    listed = [rule for rule in catalogue.rules() if rule.code.startswith((code or "").upper())]
+    if len(listed) > 1:
+        lines = [f"{rule.code}  {rule.name:<26} {rule.summary}" for rule in listed]
         Console().data("\n".join(lines))
         return 0
     try:
-        text = catalogue.find(code).text()
+        text = catalogue.find(code or "").text()
     except catalogue.UnknownRule as error:
         raise click.UsageError(str(error)) from error
     Console().data(text.rstrip())
@@ -128,7 +150,7 @@ def explain(code: str | None) -> int:
     metavar="NAMES",
     help="Also mend these packages as they are imported, comma separated.",
 )
-@click.option("--unsafe", is_flag=True, help="Also apply fixes that rest on a named assumption.")
+@click.option("--unsafe", is_flag=True, help="Include fixes that rest on an assumption.")
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run_command(
@@ -138,7 +160,11 @@ def run_command(
     program: str,
     arguments: tuple[str, ...],
 ) -> int:
-    """Run a Python program, mended as it loads; no file is changed."""
+    """Run a Python program, mended as it loads; no file is changed.
+
+    What PROGRAM imports is mended only where --packages names it. GRAPHMEND_DISABLE=1 runs all as
+    it is.
+    """
     from graphmend.hook.run import run_program
 
     names = [name.strip() for value in packages for name in value.split(",") if name.strip()]

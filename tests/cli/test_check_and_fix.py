@@ -195,6 +195,11 @@ def test_explain_prints_the_page_of_a_rule(graphmend):
     assert "GM202" in graphmend("explain").out
 
 
+def test_explain_lists_the_rules_of_a_prefix(graphmend):
+    lines = graphmend("explain", "gm30").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["GM301", "GM302", "GM303"]
+
+
 def test_explain_suggests_a_near_rule(graphmend):
     ran = graphmend("explain", "GM2022")
     assert (ran.code, ran.out) == (2, "")
