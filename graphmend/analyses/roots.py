@@ -64,7 +64,7 @@ class RootFinder:
         self._known: dict[_Key, Roots] = {}
         self._names: dict[tuple[str, Function], Roots] = {}
         self._returned: dict[Function, Roots] = {}
-        self._open: set[Function] = set()
+        self._open: set[object] = set()
         self._seen: set[object] | None = None
 
     def of(
@@ -101,9 +101,13 @@ class RootFinder:
         """The roots of every value the local `name` may have anywhere in the function."""
         key = (name, function)
         if key not in self._names:
+            if key in self._open:
+                return ANYWHERE
+            self._open.add(key)
             around, self._seen = self._seen, set()
             stores = [self._bound(d, function, True) for d in self._definitions(name, function)]
             self._seen = around
+            self._open.discard(key)
             node = ast.Name(name, ast.Load())
             self._names[key] = NOWHERE.union(*stores) if stores else self._free(node, function)
         return self._names[key]

@@ -163,3 +163,22 @@ def test_recursive_structures_end(tmp_path: Path) -> None:
     touch = snippet.function("Tree.touch")
     assert snippet.effects.of_function(touch).writes
     assert not snippet.effects.of_function(touch).pure
+
+
+def test_a_name_bound_to_a_call_that_returns_it_ends(tmp_path: Path) -> None:
+    snippet = Snippet(
+        tmp_path,
+        """
+        def f(options):
+            found = {"lr": options}
+
+            def extended():
+                found.update(options)
+                return found
+
+            found = extended()
+            found.update(options)
+            return found
+        """,
+    )
+    assert snippet.effects.of_function(snippet.function("f")).writes
