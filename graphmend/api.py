@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from graphmend.collector import paused
+from graphmend.deep import with_deep_stack
 from graphmend.findings import Edit, Finding, Result, Status
 from graphmend.ir.prescan import has_candidates
 from graphmend.ir.source import source_of
@@ -61,4 +62,5 @@ def _run(
         from graphmend.pipeline import Options, run
 
         chosen = None if select is None else tuple(sorted(select))
-        return run(source, Options(unsafe, chosen, tuple(sorted(ignore)), generated), done)
+        options = Options(unsafe, chosen, tuple(sorted(ignore)), generated)
+        return with_deep_stack(lambda: run(source, options, done))

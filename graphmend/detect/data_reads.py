@@ -12,6 +12,7 @@ from graphmend.facts import Facts
 from graphmend.ir.module import Function
 
 _NO_SELECTION = "no rule turns this branch into a selection yet"
+_NO_LOOP = "no rule bounds this loop yet"
 _NO_LIFTING = "no rule keeps this value in the graph yet"
 _NO_MASKING = "no rule gives this operator a static shape yet"
 
@@ -34,7 +35,8 @@ def _branch(rule: Rule, node: ast.stmt | ast.expr, test: ast.expr, function: Fun
     what = "loop condition" if rule is LOOP else "branch"
     text = f"{what} on tensor data: `{ast.unparse(test)}`"
     statement = node if isinstance(node, ast.stmt) else function.module.statement_of(node)
-    return Site(rule, function, node, statement, text, _NO_SELECTION)
+    reason = _NO_LOOP if rule is LOOP else _NO_SELECTION
+    return Site(rule, function, node, statement, text, reason)
 
 
 def _expression(

@@ -9,6 +9,7 @@ import threading
 import types
 import warnings
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import decode_source
@@ -32,12 +33,12 @@ _HEAVY = ("libcst", "networkx")
 # One module is mended at a time; what mending imports has been imported before (no deadlock
 # between this lock and the import system's), and imports made while mending go past the hook.
 _mending = threading.Lock()
-_within = threading.local()
+_within: ContextVar[bool] = ContextVar("graphmend_mending", default=False)
 
 
 def is_mending() -> bool:
-    """Whether this thread is in the middle of mending, so that an import serves graphmend."""
-    return getattr(_within, "mending", False)
+    """Whether this context is in the middle of mending, so that an import serves graphmend."""
+    return _within.get()
 
 
 @cache
@@ -82,7 +83,7 @@ def _mend_and_keep(
 
 
 def _mend(text: str, path: str, options: Options) -> tuple[Entry, Iterable[Path]]:
-    _within.mending = True
+    token = _within.set(True)
     try:
         with paused():
             needed = _HEAVY if has_candidates(text) else ()
@@ -92,7 +93,7 @@ def _mend(text: str, path: str, options: Options) -> tuple[Entry, Iterable[Path]
             # A generated file is not to be edited; mending it as it loads edits nothing.
             result = api.fix_source(text, path, unsafe=options.unsafe, generated=True)
     finally:
-        _within.mending = False
+        _within.reset(token)
     if apply(text, result.edits) != result.source:
         raise RuntimeError("the edits do not give the mended text")
     return Entry(tuple(result.edits), tuple(result.findings)), result.consulted
@@ -148,7 +149,7 @@ def _trace(module: str, path: str, entry: Entry, known: bool) -> None:
 def _after_fork() -> None:
     global _mending
     _mending = threading.Lock()  # its holder does not exist in the child
-    _within.mending = False
+    _within.set(False)
 
 
 if hasattr(os, "register_at_fork"):

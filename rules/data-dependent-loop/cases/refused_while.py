@@ -1,4 +1,4 @@
-# expect: GM102 refused: no rule turns this branch into a selection
+# expect: GM102 refused: no rule bounds this loop
 import torch
 from torch import nn
 
