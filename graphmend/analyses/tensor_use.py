@@ -47,6 +47,9 @@ _NO_TENSOR = re.compile(
     r"|device|dtype|Tokenizer\w*|\w+Strategy|\w+Type|list|List|tuple|Tuple|set|Set|Sequence|Iterable"
     r"|Optional|Union|typing|Literal|Any)\b"
 )
+_NUMPY_INPUT = re.compile(
+    r"numpy\.(random\.|load|save|from(file|string|buffer|iter)|genfromtxt|memmap)"
+)
 _ARRAYS = re.compile(r"\b(ndarray|np|jnp|tf|Image\w*|PIL)\b")
 
 
@@ -73,7 +76,8 @@ def computes_on_tensors(function: Function) -> bool:
             given = [*node.args, *(k.value for k in node.keywords)]
             if any(_mentions(a, known) for a in given):
                 if name.startswith("numpy."):
-                    return False
+                    # TorchDynamo traces NumPy too, for those who write for torch to begin with.
+                    return _needs_torch(function.module) and not _prepares_data(function)
                 if is_tensor_function(name):
                     return True
         elif isinstance(node.func, ast.Attribute) and _mentions(node.func.value, known):
@@ -99,6 +103,31 @@ def arguments_handed_on(function: Function) -> list[ast.Call]:
 def imports_torch(module: Module) -> bool:
     """Whether the module imports torch or one of its parts anywhere."""
     return _IMPORTS_TORCH.search(module.source.text) is not None
+
+
+def _prepares_data(function: Function) -> bool:
+    """Whether the body reads files or draws numbers with NumPy, as code does that makes inputs."""
+    names = (
+        function.module.qualified(node.func, function)
+        for node in function.nodes
+        if isinstance(node, ast.Call)
+    )
+    return any(name is not None and _NUMPY_INPUT.match(name) for name in names)
+
+
+def _needs_torch(module: Module) -> bool:
+    """Whether the module cannot be imported without torch: it imports it at its top level."""
+    return any(
+        isinstance(node, ast.Import | ast.ImportFrom)
+        and any(name.split(".")[0] == "torch" for name in _imported(node))
+        for node in module.tree.body
+    )
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [] if node.level else [node.module or ""]
+    return [alias.name for alias in node.names]
 
 
 def _annotations(function: Function) -> dict[str, str]:

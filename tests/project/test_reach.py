@@ -49,7 +49,8 @@ def names(code, name="a.py"):
         "def f(name):\n    print(name.split(','))\n",
         "print(torch.relu(torch.zeros(2)))\n",
         # arrays, images, text and numbers of any framework
-        "import numpy as np\ndef f(x):\n    print(x)\n    return np.clip(x.sum(), 0, 1)\n",
+        "import numpy as np\ndef f(p):\n    print(p)\n    return np.clip(np.load(p), 0, 1)\n",
+        "import numpy as np\ndef f(x):\n    print(x)\n    return np.tanh(x + np.random.rand())\n",
         "def f(x: 'np.ndarray | torch.Tensor'):\n    print(x)\n    return x.mean()\n",
         "def f(image: Image):\n    print(image)\n    return image.max()\n",
         "def f(ids: list[int]):\n    print(max(ids))\n    return ids.sort()\n",
@@ -386,3 +387,9 @@ def test_only_wanted_functions_are_looked_for(write):
     )
     assert reached(code.project, code.module("b.py"), lambda f: False) == {}
     assert set(reached(code.project, code.module("b.py"))) == {code.function("b.py", "check")}
+
+
+def test_numpy_code_counts_where_torch_is_at_hand(write):
+    body = "import numpy as np\ndef f(x):\n    print(x)\n    return np.clip(x.sum(), 0, 1)\n"
+    assert names(write({"a.py": "import torch\n" + body})) == {"f"}
+    assert names(write({"b.py": body}), "b.py") == set()
