@@ -8,13 +8,14 @@ from pathlib import Path
 
 from graphmend.analyses.reach import reached
 from graphmend.detect import Site, find_sites
+from graphmend.edits import apply
 from graphmend.facts import Facts
 from graphmend.findings import Edit, Finding, Grade, Result, Status
 from graphmend.ir.module import Function, Module
 from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import REWRITERS, Names, Outline, Refused
-from graphmend.rewrite.edits import apply, decorator_names, edits_for, site_edit
+from graphmend.rewrite.edits import decorator_names, edits_for, site_edit
 from graphmend.rewrite.selfcheck import self_check
 from graphmend.session import analyses
 

@@ -43,9 +43,9 @@ def mend(source: Source, filename: str, options: Options) -> tuple[str, tuple[Fi
 
 
 def _stored(source: Source, filename: str, options: Options) -> tuple[str, tuple[Finding, ...]]:
+    from graphmend.edits import apply
     from graphmend.hook import digests, store
     from graphmend.hook.entry import Entry
-    from graphmend.hook.lines import apply
 
     place = os.path.abspath(filename)
     wanted = repr((options.unsafe, options.select, options.generated))

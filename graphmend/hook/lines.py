@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from graphmend.edits import Piece, apply, pieces_of
 from graphmend.findings import Edit
 
 # How far a line of a moved statement may have drifted from its expected place, in lines.
@@ -28,16 +29,6 @@ class Origin:
     shift: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """`start` and `end` are offsets in the mended text; `origin` is one in the original."""
-
-    start: int
-    end: int
-    origin: int
-    edit: Edit | None
-
-
 class Text:
     r"""A text with "\n" line ends, its lines, and the line (from 1) of an offset."""
 
@@ -55,21 +46,13 @@ class Text:
         return self._starts[line - 1]
 
 
-def apply(original: str, edits: Sequence[Edit]) -> str:
-    """The original with all edits made; ValueError where they overlap or leave the text."""
-    return "".join(
-        original[p.origin : p.origin + p.end - p.start] if p.edit is None else p.edit.replacement
-        for p in _pieces(original, edits)
-    )
-
-
 def line_origins(original: str, edits: Sequence[Edit]) -> list[Origin]:
     """For each line of the mended text, in order, the lines of the original it stands for.
 
-    Lines outside edits map exactly. ValueError as in `apply`.
+    Lines outside edits map exactly. ValueError as in `graphmend.edits.apply`.
     """
     old = Text(original)
-    pieces = _pieces(original, edits)
+    pieces = pieces_of(original, edits)
     new = Text(apply(original, edits))
     replaced = {id(p.edit): _moved_lines(p.edit, old) for p in pieces if p.edit is not None}
     starts = [piece.start for piece in pieces]
@@ -84,26 +67,8 @@ def line_origins(original: str, edits: Sequence[Edit]) -> list[Origin]:
     return origins
 
 
-def _pieces(original: str, edits: Sequence[Edit]) -> list[_Piece]:
-    pieces = []
-    new = old = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        if not old <= edit.start <= edit.end <= len(original):
-            raise ValueError("edits overlap or lie outside the text")
-        if edit.start > old:
-            pieces.append(_Piece(new, new + edit.start - old, old, None))
-            new += edit.start - old
-        if edit.replacement:
-            pieces.append(_Piece(new, new + len(edit.replacement), edit.start, edit))
-            new += len(edit.replacement)
-        old = edit.end
-    if old < len(original) or not pieces:
-        pieces.append(_Piece(new, new + len(original) - old, old, None))
-    return pieces
-
-
 def _first_line(
-    head: _Piece,
+    head: Piece,
     begin: int,
     text: str,
     new: Text,
@@ -118,7 +83,7 @@ def _first_line(
     return line, shift if begin + len(text) <= head.end else None
 
 
-def _last_line(tail: _Piece, number: int, first: int, new: Text, old: Text, begin: int) -> int:
+def _last_line(tail: Piece, number: int, first: int, new: Text, old: Text, begin: int) -> int:
     end = max(begin + len(new.lines[number - 1]) - 1, begin)
     if tail.edit is None:
         return old.line_at(min(tail.origin + end - tail.start, len(old.text)))

@@ -17,10 +17,11 @@ from pathlib import Path
 
 from graphmend import api, session
 from graphmend.collector import paused
+from graphmend.edits import apply
 from graphmend.findings import Status
 from graphmend.hook import digests, store
 from graphmend.hook.entry import Entry
-from graphmend.hook.lines import Origin, apply, line_origins
+from graphmend.hook.lines import Origin, line_origins
 from graphmend.hook.names import Options
 from graphmend.hook.positions import relocate
 from graphmend.hook.record import Record

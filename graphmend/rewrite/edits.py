@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from graphmend.findings import Edit
 from graphmend.ir.module import Module
@@ -13,16 +13,6 @@ from graphmend.rewrite.outline import Outline
 from graphmend.rewrite.refusal import Refused
 
 _RUNTIME = "graphmend.runtime"
-
-
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """The text after the edits, which are sorted and do not overlap."""
-    parts: list[str] = []
-    position = 0
-    for edit in edits:
-        parts += [text[position : edit.start], edit.replacement]
-        position = edit.end
-    return "".join([*parts, text[position:]])
 
 
 def decorator_names(module: Module, names: Names) -> dict[str, str]:

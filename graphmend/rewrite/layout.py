@@ -1,12 +1,22 @@
-"""The layout of expressions that leave their place."""
+"""Expressions that leave their place: their layout, and their ast twins."""
 
 from __future__ import annotations
+
+import ast
 
 import libcst as cst
 
 _SPACE, _NOTHING = cst.SimpleWhitespace(" "), cst.SimpleWhitespace("")
 _OPENING = cst.LeftParen | cst.LeftSquareBracket | cst.LeftCurlyBrace
 _CLOSING = cst.RightParen | cst.RightSquareBracket | cst.RightCurlyBrace
+
+
+def ast_twin(node: cst.CSTNode, module: cst.Module) -> ast.expr | None:
+    """The expression as the analyses know it; None for nodes that are no expression."""
+    try:
+        return ast.parse(f"({module.code_for_node(node)}\n)", mode="eval").body
+    except SyntaxError:
+        return None
 
 
 def on_one_line(expression: cst.BaseExpression) -> cst.BaseExpression:

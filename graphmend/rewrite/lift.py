@@ -11,7 +11,7 @@ from graphmend.analyses.kind import Tag
 from graphmend.detect.calls import effect_call
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
-from graphmend.rewrite.layout import on_one_line
+from graphmend.rewrite.layout import ast_twin, on_one_line
 from graphmend.rewrite.module_state import changing_globals, stored_attributes
 from graphmend.rewrite.names import fresh, telling_name
 from graphmend.rewrite.refusal import Refused
@@ -253,10 +253,7 @@ class Lift(cst.CSTTransformer):
 
     def _parse(self, node: cst.CSTNode) -> ast.expr | None:
         """The ast twin of an expression; None for nodes that are no expression of their own."""
-        try:
-            return ast.parse(f"({self._code(node)}\n)", mode="eval").body
-        except SyntaxError:
-            return None
+        return ast_twin(node, self._function.module.cst)
 
 
 def receivers(statement: ast.stmt, function: Function, facts: Facts) -> set[str]:

@@ -16,6 +16,7 @@ import libcst as cst
 from graphmend.detect.calls import asks_level
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
+from graphmend.rewrite.layout import ast_twin
 from graphmend.rewrite.lift import Argument, Lift, bound_names
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.refusal import Refused
@@ -113,8 +114,8 @@ def _split_condition(node: cst.CSTNode, site: Site, facts: Facts) -> tuple[cst.C
     conjuncts = _conjuncts(node.test)
     static: list[cst.BaseExpression] = []
     for conjunct in conjuncts[:-1]:
-        code = function.module.cst.code_for_node(conjunct)
-        expression = ast.parse(f"({code}\n)", mode="eval").body
+        expression = ast_twin(conjunct, function.module.cst)
+        assert expression is not None
         if facts.kinds.truth_reads_data(expression, function, statement):
             break
         if asks_level(expression, function, statement, facts):

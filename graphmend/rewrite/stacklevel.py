@@ -9,6 +9,7 @@ import libcst as cst
 from graphmend.detect.calls import effect_call
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
+from graphmend.rewrite.layout import ast_twin
 from graphmend.rewrite.refusal import Refused
 
 _WARN_PARAMETERS = ("message", "category", "stacklevel", "source")
@@ -30,12 +31,8 @@ class _Shift(cst.CSTTransformer):
         self._module = function.module.cst
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        code = self._module.code_for_node(original_node)
-        try:
-            expression = ast.parse(f"({code}\n)", mode="eval").body
-        except SyntaxError:
-            return updated_node
-        effect = effect_call(expression, *self._where)
+        expression = ast_twin(original_node, self._module)
+        effect = None if expression is None else effect_call(expression, *self._where)
         if effect is None or not effect.stacklevel:
             return updated_node
         return _shifted(updated_node, positional=effect.verb == "warn")

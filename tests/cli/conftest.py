@@ -12,8 +12,8 @@ import pytest
 
 from graphmend import api
 from graphmend.cli import main
+from graphmend.edits import apply
 from graphmend.findings import Category, Finding, Grade, Status
-from graphmend.hook.lines import apply
 from graphmend.ir.source import SourceError
 
 

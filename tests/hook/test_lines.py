@@ -8,8 +8,9 @@ from types import CodeType
 
 import pytest
 
+from graphmend.edits import apply
 from graphmend.findings import Edit
-from graphmend.hook.lines import Origin, apply, line_origins
+from graphmend.hook.lines import Origin, line_origins
 from graphmend.hook.positions import relocate
 
 FORWARD = """\
