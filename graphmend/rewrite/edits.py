@@ -83,8 +83,7 @@ def _line_end(text: str, position: int) -> int:
 
 def _definition(module: Module, outline: Outline, newline: str) -> Edit:
     """The outlined function, directly above the top-level statement that holds the site."""
-    top = _top_level(module, outline.site.statement)
-    first = min([top.lineno, *(d.lineno for d in getattr(top, "decorator_list", []))])
+    first = _first_line(_top_level(module, outline.site.statement))
     text = module.source.text
     lines = module.line_offsets
     while first > 1 and text.startswith("#", lines[first - 2]):
@@ -94,6 +93,22 @@ def _definition(module: Module, outline: Outline, newline: str) -> Edit:
     # The decorator and the `def` come before the moved statement's own first line.
     origin = max(outline.site.statement.lineno - 2, 1)
     return Edit(start, start, function + newline * 3, origin)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """The line that a statement starts on, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(d.lineno for d in decorators)])
+
+
+def _last_on_its_line(module: Module, statement: ast.stmt) -> ast.stmt:
+    """The last of the module's statements that semicolons join to `statement`."""
+    last = statement
+    for node in module.tree.body[module.tree.body.index(statement) + 1 :]:
+        if node.lineno != last.end_lineno:
+            break
+        last = node
+    return last
 
 
 def _top_level(module: Module, statement: ast.stmt) -> ast.stmt:
@@ -125,13 +140,10 @@ def _import_edit(
     text = module.source.text
     after = _last_import(module)
     if after is None:
-        first = module.tree.body[0]
-        start = module.line_offsets[first.lineno - 1]
-        return Edit(start, start, line + newline, first.lineno)
-    end = module.offsets(after)[1]
-    if ";" in text[end : _line_end(text, end)].split("#")[0]:
-        raise Refused("its imports share a line with other statements")
-    end = _line_end(text, end)
+        first = _first_line(module.tree.body[0])
+        start = module.line_offsets[first - 1]
+        return Edit(start, start, line + newline, first)
+    end = _line_end(text, module.offsets(_last_on_its_line(module, after))[1])
     gap = newline * 2 if not isinstance(after, ast.Import | ast.ImportFrom) else newline
     return Edit(end, end, gap + line, after.lineno)
 

@@ -69,3 +69,32 @@ def test_a_fix_keeps_comments_and_is_final(name: str, tmp_path: Path) -> None:
     assert all(f.status == "fixed" for f in result.findings), result.findings
     assert _comments(result.source) == _comments(text)
     assert mended(result.source, tmp_path).source == result.source
+
+
+@pytest.mark.parametrize(
+    ("head", "after"),
+    [
+        (
+            "import torch; LIMITS = [\n    1,\n]  # more\n",
+            "import torch; LIMITS = [\n    1,\n]  # more\n"
+            "from graphmend.runtime import deferred_effect\n",
+        ),
+        (
+            "import torch;  # alone\n",
+            "import torch;  # alone\nfrom graphmend.runtime import deferred_effect\n",
+        ),
+    ],
+)
+def test_imports_that_share_a_line(head: str, after: str, tmp_path: Path) -> None:
+    body = "\n\ndef entry(x):\n    print(x.mean())\n    return torch.sin(x)\n"
+    assert mended(head + body, tmp_path).source.startswith(after)
+
+
+def test_a_decorated_function_opens_the_file(tmp_path: Path) -> None:
+    text = (
+        "@(lambda function: function)\ndef entry(x):\n    import torch\n\n"
+        "    print(x.mean())\n    return torch.sin(x)\n"
+    )
+    after = mended(text, tmp_path).source
+    assert after.startswith("from graphmend.runtime import deferred_effect\n")
+    assert "@(lambda function: function)\ndef entry(x):" in after
