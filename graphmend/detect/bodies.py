@@ -23,6 +23,17 @@ class Body:
     always_raises: bool
     effects: tuple[EffectCall, ...]
 
+    @property
+    def refusal(self) -> str | None:
+        """Why the output in it cannot be moved."""
+        return next((effect.refusal for effect in self.effects if effect.refusal), None)
+
+    @property
+    def assumption(self) -> str | None:
+        """What moving it rests on, in one sentence over all the output in it."""
+        assumed = dict.fromkeys(e.assumption for e in self.effects if e.assumption)
+        return " and ".join(assumed) or None
+
 
 def movable_body(statements: Sequence[ast.stmt], function: Function, facts: Facts) -> Body | None:
     """The summary of a body made only of raises, output calls, and what prepares their arguments.

@@ -49,9 +49,7 @@ def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site
         guards = any(_always_raises(side, function, facts) for side in sides)
         if not whole.raises or not guards and _binds_for_later(statement, function):
             return None
-        refusal = next((e.refusal for e in whole.effects if e.refusal), None)
-        assumption = next((e.assumption for e in whole.effects if e.assumption), None)
-        return Site(GUARD, function, statement, statement, text, refusal, assumption)
+        return Site(GUARD, function, statement, statement, text, whole.refusal, whole.assumption)
     if _always_raises(statement.body, function, facts):
         reason = "the other branch of the guard does more than raise"
         return Site(GUARD, function, statement, statement, text, reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from graphmend.detect.bodies import movable_body
 from graphmend.detect.calls import EffectCall, asks_level, effect_call
@@ -27,7 +28,7 @@ def output_statement(statement: ast.stmt, function: Function, facts: Facts) -> S
                 test, function, statement, facts
             ):
                 refusing = next((e for e in body.effects if e.refusal), body.effects[0])
-                return _site(refusing, function, statement)
+                return replace(_site(refusing, function, statement), assumption=body.assumption)
     return None
 
 
