@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graphmend.collector import paused
 from graphmend.deep import with_deep_stack
-from graphmend.findings import Edit, Finding, Result, Status
+from graphmend.findings import Edit, Finding, Result, Status, Trap
 from graphmend.ir.prescan import has_candidates
 from graphmend.ir.source import source_of
 
@@ -22,14 +22,18 @@ def fix_source(
     select: Collection[str] | None = None,
     ignore: Collection[str] = (),
     generated: bool = False,
+    plain: bool = False,
+    trap: str = "deferred",
 ) -> Result:
     """Mend one source text as if it were the file `filename`.
 
     `select` and `ignore` are rule codes or prefixes of codes; `generated` mends files that are
-    marked as generated from another file, too. Raises `graphmend.ir.source.SourceError` where the
-    text cannot be parsed.
+    marked as generated from another file, too; `plain` leaves out fixes that import graphmend at
+    run time; with `trap` "async", guards become asserts inside the graph. Raises
+    `graphmend.ir.source.SourceError` where the text cannot be parsed, ValueError for another
+    `trap`.
     """
-    return _run(source, filename, Status.FIXED, unsafe, select, ignore, generated)
+    return _run(source, filename, Status.FIXED, unsafe, select, ignore, generated, plain, trap)
 
 
 def check_source(
@@ -40,9 +44,12 @@ def check_source(
     select: Collection[str] | None = None,
     ignore: Collection[str] = (),
     generated: bool = False,
+    plain: bool = False,
+    trap: str = "deferred",
 ) -> tuple[Finding, ...]:
     """The findings for one source text; nothing is changed. Arguments as in `fix_source`."""
-    return _run(source, filename, Status.FIXABLE, unsafe, select, ignore, generated).findings
+    done = Status.FIXABLE
+    return _run(source, filename, done, unsafe, select, ignore, generated, plain, trap).findings
 
 
 def _run(
@@ -53,8 +60,10 @@ def _run(
     select: Collection[str] | None,
     ignore: Collection[str],
     generated: bool,
+    plain: bool,
+    trap: str,
 ) -> Result:
-    source = source_of(text, Path(filename))
+    source, mode = source_of(text, Path(filename)), Trap(trap)
     with paused():
         if not has_candidates(text):
             return Result(text, (), (), frozenset())
@@ -62,5 +71,12 @@ def _run(
         from graphmend.pipeline import Options, run
 
         chosen = None if select is None else tuple(sorted(select))
-        options = Options(unsafe, chosen, tuple(sorted(ignore)), generated)
+        options = Options(
+            unsafe=unsafe,
+            select=chosen,
+            ignore=tuple(sorted(ignore)),
+            generated=generated,
+            plain=plain,
+            trap=mode,
+        )
         return with_deep_stack(lambda: run(source, options, done))

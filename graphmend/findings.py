@@ -33,6 +33,13 @@ class Grade(StrEnum):
     SHOWN = "shown"
 
 
+class Trap(StrEnum):
+    """What a guard that raises becomes: a check behind the graph, or an assert inside it."""
+
+    DEFERRED = "deferred"
+    ASYNC = "async"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One break site. Lines and columns count from 1, columns in characters."""

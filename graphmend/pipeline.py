@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graphmend.analyses.reach import reached
 from graphmend.detect import Site, find_sites
 from graphmend.edits import apply
 from graphmend.facts import Facts
-from graphmend.findings import Edit, Finding, Grade, Result, Status
+from graphmend.findings import Edit, Finding, Grade, Result, Status, Trap
 from graphmend.ir.module import Function, Module
 from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
-from graphmend.rewrite import REWRITERS, Names, Outline, Refused
-from graphmend.rewrite.edits import decorator_names, edits_for, site_edit
+from graphmend.rewrite import REWRITERS, Fix, Names, Outline, Refused, Selection
+from graphmend.rewrite.draft import Draft
+from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
+from graphmend.rewrite.nesting import Nesting, innermost_first
 from graphmend.rewrite.selfcheck import self_check
 from graphmend.session import analyses
 
@@ -25,16 +27,19 @@ _GENERATED = re.compile(
 )
 _HEAD = 2000
 _NO_RULE = "no rule mends this pattern yet"
+_NOT_PLAIN = "the fix would import graphmend at run time (--plain)"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run may change: grades, rule codes, generated files."""
+    """What a run may change: grades, rule codes, generated files; and into what."""
 
     unsafe: bool = False
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     generated: bool = False
+    plain: bool = False
+    trap: Trap = Trap.DEFERRED
 
     def wants(self, code: str) -> bool:
         """Whether a rule code is selected and not ignored; prefixes count."""
@@ -44,16 +49,16 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to become of a site: an outline, or the reason why it stays."""
+    """What is to become of a site: a fix, or the reason why it stays."""
 
     site: Site
-    outline: Outline | None
+    fix: Fix | None
     reason: str | None
 
     @property
     def grade(self) -> Grade | None:
         """How far the rewrite can be trusted; None without one."""
-        if self.outline is None:
+        if self.fix is None:
             return None
         return Grade.UNSAFE if self.site.assumption else Grade.SAFE
 
@@ -69,17 +74,37 @@ def run(source: Source, options: Options, done: Status) -> Result:
     module = project.module_of(source)
     facts = Facts(module, project, known.kinds, known.effects)
     names = Names(module)
-    decorators = decorator_names(module, names)
-    plans = [_plan(site, facts, names, decorators, options) for site in _sites(facts, options)]
+    runtime = runtime_names(module, names)
+    plans = _plans(_sites(facts), facts, names, runtime, options)
+    plans = [plan for plan in plans if options.wants(plan.site.rule.code)]
     chosen = [p for p in plans if _applies(p, options)]
     edits: list[Edit] = []
     if done is Status.FIXED:
-        edits = edits_for(module, [p.outline for p in chosen if p.outline], decorators)
+        edits = _mend(module, [p.fix for p in chosen if p.fix is not None], runtime)
     mended = apply(source.text, edits)
     if edits:
         self_check(source.text, mended, str(source.path))
     findings = tuple(_finding(p, module, done if p in chosen else None) for p in plans)
     return Result(mended, findings, tuple(edits), _consulted(project))
+
+
+def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edit]:
+    """The edits of all fixes.
+
+    Statements that move out of functions come first. Then branches become selections, the
+    innermost first, each in the text that the others have left.
+    """
+    draft = Draft(module.source.text)
+    outlines = [fix for fix in fixes if isinstance(fix, Outline)]
+    selections = [fix for fix in fixes if isinstance(fix, Selection)]
+    used = {name for fix in fixes for name in fix.runtime_names}
+    imported = import_edit(module, {n for n in runtime if runtime[n] in used}, runtime)
+    edits = edits_for(module, outlines)
+    draft.apply(edits if imported is None else [imported, *edits])
+    for selection in selections:
+        current = Module.parse(replace(module.source, text=draft.text), module.name)
+        draft.apply(selection.edits(draft, current))
+    return draft.edits()
 
 
 def _consulted(project: Project) -> frozenset[Path]:
@@ -88,14 +113,13 @@ def _consulted(project: Project) -> frozenset[Path]:
     return frozenset(project.consulted | project.missing | folder)
 
 
-def _sites(facts: Facts, options: Options) -> list[Site]:
+def _sites(facts: Facts) -> list[Site]:
     """The break sites of all traced functions, in the order of the text."""
     sites: dict[Function, list[Site]] = {}
 
     def has_sites(function: Function) -> bool:
         if function not in sites:
-            found = find_sites(function, facts)
-            sites[function] = [site for site in found if options.wants(site.rule.code)]
+            sites[function] = list(find_sites(function, facts))
         return bool(sites[function])
 
     traced = reached(facts.project, facts.module, has_sites)
@@ -103,8 +127,32 @@ def _sites(facts: Facts, options: Options) -> list[Site]:
     return sorted(found, key=lambda site: (site.node.lineno, site.node.col_offset))
 
 
+def _plans(
+    sites: list[Site], facts: Facts, names: Names, runtime: dict[str, str], options: Options
+) -> list[Plan]:
+    """A plan for every site, in the order of the sites.
+
+    Inner sites are planned first: what a side of a branch holds must not break the graph.
+    """
+    planned: dict[Site, Plan] = {}
+    nesting = Nesting(facts.module)
+    for site in innermost_first(sites, facts.module):
+        plan = _plan(site, facts, names, runtime, options)
+        if isinstance(plan.fix, Selection):
+            stays = {
+                s: p.reason or "it is not selected"
+                for s, p in planned.items()
+                if not (_applies(p, options) and options.wants(s.rule.code))
+            }
+            reason = nesting.obstacle(plan.fix, planned, stays)
+            if reason is not None:
+                plan = Plan(site, None, reason)
+        planned[site] = plan
+    return [planned[site] for site in sites]
+
+
 def _plan(
-    site: Site, facts: Facts, names: Names, decorators: dict[str, str], options: Options
+    site: Site, facts: Facts, names: Names, runtime: dict[str, str], options: Options
 ) -> Plan:
     if site.refusal is not None:
         return Plan(site, None, site.refusal)
@@ -113,18 +161,28 @@ def _plan(
     for rewriter in REWRITERS:
         if rewriter.applies(site):
             try:
-                outline = rewriter.rewrite(site, facts, names, decorators)
-                site_edit(facts.module, outline)
+                fix = rewriter.rewrite(site, facts, names, runtime)
+                _try_out(fix, facts.module)
             except Refused as refused:
                 return Plan(site, None, str(refused))
             except SourceError as error:  # syntax that libcst cannot keep as it is written
                 return Plan(site, None, f"libcst: {error.message}")
-            return Plan(site, outline, None)
+            if options.plain and not fix.plain:
+                return Plan(site, None, _NOT_PLAIN)
+            return Plan(site, fix, None)
     return Plan(site, None, _NO_RULE)
 
 
+def _try_out(fix: Fix, module: Module) -> None:
+    """Raise `Refused` where a fix does not fit its place."""
+    if isinstance(fix, Selection):
+        fix.edits(Draft(module.source.text), module)
+    else:
+        site_edit(module, fix)
+
+
 def _applies(plan: Plan, options: Options) -> bool:
-    return plan.outline is not None and (options.unsafe or plan.grade is Grade.SAFE)
+    return plan.fix is not None and (options.unsafe or plan.grade is Grade.SAFE)
 
 
 def _generated_from(module: Module) -> str | None:

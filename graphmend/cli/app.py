@@ -42,6 +42,21 @@ def group() -> None:
     """Find and repair torch.compile graph breaks, without changing what the program does."""
 
 
+def _what_fixes_become(command: Command) -> Command:
+    """The options, of `run` too, that say which form fixes have."""
+    plain = click.option(
+        "--plain", is_flag=True, help="Leave out fixes that import graphmend at run time."
+    )
+    trap = click.option(
+        "--trap",
+        type=click.Choice(["deferred", "async"]),
+        default="deferred",
+        show_default=True,
+        help="Guards become checks behind the graph, or asserts inside it.",
+    )
+    return plain(trap(command))
+
+
 def _shared(command: Command) -> Command:
     """The options that `check` and `fix` have in common."""
     options = [
@@ -71,6 +86,7 @@ def _shared(command: Command) -> Command:
             is_flag=True,
             help="Include fixes in files whose header says that they are generated.",
         ),
+        _what_fixes_become,
         click.option(
             "--format",
             "form",
@@ -151,14 +167,15 @@ def explain(code: str | None) -> int:
     help="Also mend these packages as they are imported, comma separated.",
 )
 @click.option("--unsafe", is_flag=True, help="Include fixes that rest on an assumption.")
+@_what_fixes_become
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run_command(
     module: bool,
     packages: tuple[str, ...],
-    unsafe: bool,
     program: str,
     arguments: tuple[str, ...],
+    **wanted: Any,
 ) -> int:
     """Run a Python program, mended as it loads; no file is changed.
 
@@ -169,7 +186,7 @@ def run_command(
 
     names = [name.strip() for value in packages for name in value.split(",") if name.strip()]
     try:
-        return run_program(program, arguments, module=module, packages=names, unsafe=unsafe)
+        return run_program(program, arguments, module=module, packages=names, **wanted)
     except ValueError as error:  # the program's own errors do not come out of run_program
         raise click.BadParameter(str(error), param_hint="--packages") from error
 
@@ -190,6 +207,8 @@ def _run(given: dict[str, Any], fix: bool, diff: bool) -> int:
         diff=diff,
         unsafe=given["unsafe"],
         generated=given["generated"],
+        plain=given["plain"],
+        trap=given["trap"],
         select=_selected(given["select"], given["ignore"]),
         cache=not given["no_cache"],
     )

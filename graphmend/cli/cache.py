@@ -6,7 +6,7 @@ import functools
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from graphmend import api
 from graphmend.cli.discovery import reason
@@ -18,6 +18,14 @@ from graphmend.session import Session, use
 
 if TYPE_CHECKING:
     from graphmend.hook.store import Store
+
+
+class _Wanted(TypedDict):
+    unsafe: bool
+    select: tuple[str, ...] | None
+    generated: bool
+    plain: bool
+    trap: str
 
 
 def problem() -> str | None:
@@ -48,7 +56,7 @@ def _stored(source: Source, filename: str, options: Options) -> tuple[str, tuple
     from graphmend.hook.entry import Entry
 
     place = os.path.abspath(filename)
-    wanted = repr((options.unsafe, options.select, options.generated))
+    wanted = repr(sorted(_wanted(options).items()))
     key = digests.combined(digests.tool(), "command line", place, wanted, source.text)
     results = _results(store.default_folder())
     known = results.find(key)
@@ -78,7 +86,16 @@ def _fresh(source: Source, filename: str, options: Options) -> api.Result:
         return api.fix_source(
             source.text,
             filename,
-            unsafe=options.unsafe,
-            select=options.select,
-            generated=options.generated,
+            **_wanted(options),
         )
+
+
+def _wanted(options: Options) -> _Wanted:
+    """What of the options decides about the result."""
+    return {
+        "unsafe": options.unsafe,
+        "select": options.select,
+        "generated": options.generated,
+        "plain": options.plain,
+        "trap": options.trap,
+    }

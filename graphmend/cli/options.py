@@ -13,6 +13,8 @@ class Options:
     diff: bool = False
     unsafe: bool = False
     generated: bool = False
+    plain: bool = False
+    trap: str = "deferred"
     select: tuple[str, ...] | None = None
     cache: bool = True
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, TracebackType
 
+from graphmend.findings import Trap
 from graphmend.hook.names import (
     Cover,
     Options,
@@ -63,18 +64,27 @@ class Installation:
         self.uninstall()
 
 
-def install(packages: Iterable[str], *, unsafe: bool = False) -> Installation:
+def install(
+    packages: Iterable[str], *, unsafe: bool = False, plain: bool = False, trap: str = "deferred"
+) -> Installation:
     """Mend the modules of `packages` as they are imported from now on.
 
     `packages` are dotted names; each stands for itself and all below it. Only `.py` files are
     mended, no test modules, and nothing that has been imported already (one warning). With
-    `unsafe`, fixes that rest on a named assumption are applied too. Calls add up; for a module
-    that several cover, the longest name decides, then the newest call.
+    `unsafe`, fixes that rest on a named assumption are applied too; `plain` leaves out those that
+    need graphmend's runtime; with `trap` "async", guards become asserts inside the graph. Calls
+    add up; for a module that several cover, the longest name decides, then the newest call.
 
-    Raises TypeError if `packages` is a string, ValueError for anything but dotted names.
+    Raises TypeError if `packages` is a string, ValueError for anything but dotted names and for
+    another `trap`.
     """
+    return cover_with(packages, Options(unsafe, plain, Trap(trap)))
+
+
+def cover_with(packages: Iterable[str], options: Options) -> Installation:
+    """`install`, with the options as one value."""
     global _covers, _patch
-    covered = cover(packages, Options(unsafe=unsafe))
+    covered = cover(packages, options)
     with _lock:
         _covers = (*_covers, covered)
         if _patch is None:

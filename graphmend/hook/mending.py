@@ -92,7 +92,14 @@ def _mend(text: str, path: str, options: Options) -> tuple[Entry, Iterable[Path]
             importlib.import_module(name)
         with _mending, session.use(_session()):
             # A generated file is not to be edited; mending it as it loads edits nothing.
-            result = api.fix_source(text, path, unsafe=options.unsafe, generated=True)
+            result = api.fix_source(
+                text,
+                path,
+                unsafe=options.unsafe,
+                generated=True,
+                plain=options.plain,
+                trap=options.trap,
+            )
     finally:
         _within.reset(token)
     if apply(text, result.edits) != result.source:

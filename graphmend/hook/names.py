@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graphmend.findings import Trap
+
 _TEST_PARTS = frozenset({"test", "tests", "conftest"})
 _TEST_LEAF = re.compile(r"test_.*|.*_test")
 _OWN = "graphmend"
@@ -19,6 +21,8 @@ class Options:
     """How covered modules are mended."""
 
     unsafe: bool = False
+    plain: bool = False
+    trap: Trap = Trap.DEFERRED
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 
+from graphmend.findings import Trap
 from graphmend.hook import finder
+from graphmend.hook.names import Options
 
 _MAIN = "__main__"
 _INTERRUPTED = 130
@@ -30,6 +32,8 @@ def run_program(
     module: bool = False,
     packages: Sequence[str] = (),
     unsafe: bool = False,
+    plain: bool = False,
+    trap: str = "deferred",
 ) -> int:
     """Run the script `target` (or, with `module`, the module of that name) as the main program.
 
@@ -38,19 +42,21 @@ def run_program(
     module; 2 for a script that cannot be read. SystemExit is passed on as raised. The program
     stays `__main__` afterwards, for its threads and exit handlers: call this last.
 
-    Raises ValueError where `packages` holds anything but dotted names.
+    `unsafe`, `plain` and `trap` are as in `install`. Raises ValueError where `packages` holds
+    anything but dotted names, and for another `trap`.
     """
-    finder.install(packages, unsafe=unsafe)
+    options = Options(unsafe, plain, Trap(trap))
+    finder.cover_with(packages, options)
     if module:
-        return _run_module(target, args, unsafe)
-    return _run_script(target, args, unsafe)
+        return _run_module(target, args, options)
+    return _run_script(target, args, options)
 
 
-def _run_script(target: str, args: Sequence[str], unsafe: bool) -> int:
+def _run_script(target: str, args: Sequence[str], options: Options) -> int:
     path = os.path.abspath(target)
     sys.argv[:] = [target, *args]
     if pkgutil.get_importer(path) is not None:
-        return _run_folder(path, unsafe)
+        return _run_folder(path, options)
     try:
         with io.open_code(path) as stream:
             data = stream.read()
@@ -64,43 +70,43 @@ def _run_script(target: str, args: Sequence[str], unsafe: bool) -> int:
 
     def body() -> None:
         original = functools.partial(compile, data, path, "exec", dont_inherit=True)
-        exec(_code(loader, _MAIN, original, unsafe), main)
+        exec(_code(loader, _MAIN, original, options), main)
 
     return _exit_status(body)
 
 
-def _run_folder(path: str, unsafe: bool) -> int:
+def _run_folder(path: str, options: Options) -> int:
     """Run the `__main__.py` in a folder or archive, which becomes the first place for imports."""
     if sys.flags.safe_path:
         sys.path.insert(0, path)
     _first_on_path(path)
     del sys.modules[_MAIN]  # or it would be taken for the module that is looked for
-    return _exit_status(lambda: _run_found(_MAIN, unsafe, rename=False))
+    return _exit_status(lambda: _run_found(_MAIN, options, rename=False))
 
 
-def _run_module(target: str, args: Sequence[str], unsafe: bool) -> int:
+def _run_module(target: str, args: Sequence[str], options: Options) -> int:
     sys.argv[:] = ["-m", *args]
     _first_on_path(os.getcwd())
 
-    return _exit_status(lambda: _run_found(target, unsafe, rename=True))
+    return _exit_status(lambda: _run_found(target, options, rename=True))
 
 
-def _run_found(target: str, unsafe: bool, *, rename: bool) -> None:
+def _run_found(target: str, options: Options, *, rename: bool) -> None:
     # Resolves packages to their __main__ and words its errors as `python -m` does.
     name, spec, original = runpy._get_module_details(target, _CannotStart)  # type: ignore[attr-defined]
     code = original
     if isinstance(spec.loader, SourceFileLoader):
-        code = _code(spec.loader, name, lambda: original, unsafe)
+        code = _code(spec.loader, name, lambda: original, options)
     if rename:
         sys.argv[0] = spec.origin
     exec(code, _new_main(spec.origin, spec.loader, spec))
 
 
 def _code(
-    loader: SourceFileLoader, name: str, original: Callable[[], CodeType], unsafe: bool
+    loader: SourceFileLoader, name: str, original: Callable[[], CodeType], options: Options
 ) -> CodeType:
     """The code of the program's own file, mended where it can be."""
-    finder.install([name], unsafe=unsafe)
+    finder.cover_with([name], options)
     code, failure = finder.attempt(loader, name)
     if code is None:
         code = original()

@@ -41,6 +41,16 @@ class Outline:
     arguments: tuple[str, ...]
     condition: str | None
 
+    @property
+    def runtime_names(self) -> frozenset[str]:
+        """What the mended text calls of the runtime, as it is called there."""
+        return frozenset({self.decorator})
+
+    @property
+    def plain(self) -> bool:
+        """Whether the mended text runs without graphmend: the decorator is one of its runtime."""
+        return False
+
     def function(self, module: cst.Module) -> str:
         """The text of the outlined function, without a line end after it."""
         node = cst.FunctionDef(

@@ -66,6 +66,8 @@ def stand_in(
     select: Collection[str] | None = None,
     ignore: Collection[str] = (),
     generated: bool = False,
+    plain: bool = False,
+    trap: str = "deferred",
 ) -> api.Result:
     """Lines tell what becomes of them: `log` is mended, `risky` with --unsafe, `guard` refused."""
     finding = Finding(
