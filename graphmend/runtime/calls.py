@@ -2,20 +2,17 @@
 
 import inspect
 import types
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch._dynamo import config, variables
-from torch._dynamo.exc import Unsupported, UserError, unimplemented
+from torch._dynamo.exc import Unsupported, UserError
 
-from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, status
+from graphmend.runtime import fallback, graph_hazards, graph_writes, places, python_writes
 from graphmend.runtime.arguments import ArgumentReader, NotDeferrable
-from graphmend.runtime.handlers import Around, Surroundings, frames_of, is_in_finally, surroundings
+from graphmend.runtime.handlers import Around, Surroundings, is_in_finally, surroundings
 from graphmend.runtime.marks import Kind, Mark
 from graphmend.runtime.region import Record, SiteKey, in_place_sites, region_of
-from graphmend.runtime.switch import is_switched_off
-
-_AS_TRACED = "graphmend_as_traced"
 
 
 def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -27,32 +24,15 @@ def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, An
         everywhere = in_place_sites(tx).get(None)
         if everywhere is not None:
             raise NotDeferrable(everywhere)
-        if _is_exporting(tx):
+        if fallback.is_exporting(tx):
             raise NotDeferrable("the program is being exported")
         bound = _bind(callee.value, args, kwargs)
         if mark.kind is Kind.CHECK and _decided_while_tracing(tx, callee, bound):
             return variables.ConstantVariable.create(None)
         _record(tx, callee, mark, bound)
     except NotDeferrable as reason:
-        return _in_place(tx, callee, args, kwargs, reason)
+        return fallback.in_place(tx, callee, args, kwargs, reason)
     return variables.ConstantVariable.create(None)
-
-
-def site_of(tx: Any) -> SiteKey:
-    """An identity of the call that `tx` is at, the same when the analysis starts over."""
-    return tuple((frame.f_code, frame.instruction_pointer) for frame in frames_of(tx))
-
-
-def _is_exporting(tx: Any) -> bool:
-    return bool(tx.export or torch.compiler.is_exporting())
-
-
-def _is_inside_operator(tx: Any) -> bool:
-    """Whether the trace is inside a higher-order operator or a functorch transform."""
-    return (
-        tx.output.current_tracer.parent is not None
-        or torch._C._functorch.peek_interpreter_stack() is not None
-    )
 
 
 def _bind(
@@ -76,7 +56,7 @@ def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) 
     last = next(iter(reversed(graph.nodes)), None)
     try:
         with config.patch(rewrite_assert_with_torch_assert=False):
-            _inline(tx, callee, list(bound.args), dict(bound.kwargs))
+            fallback.inline(tx, callee, list(bound.args), dict(bound.kwargs))
     except (Unsupported, UserError) as error:
         if not python_writes.same(before, python_writes.snapshot(side_effects)):
             raise
@@ -96,27 +76,8 @@ def _erase_after(graph: torch.fx.Graph, last: torch.fx.Node | None) -> None:
             graph.erase_node(node)
 
 
-def _inline(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    function = variables.UserFunctionVariable(callee.value, source=callee.source)
-    try:
-        return function.call_function(tx, args, kwargs)
-    except Exception as error:
-        raise_as_traced(error)
-
-
-def raise_as_traced(error: Exception) -> NoReturn:
-    """Raise what tracing the program's own statement raised; see `is_as_traced`."""
-    error.__dict__[_AS_TRACED] = True
-    raise error
-
-
-def is_as_traced(error: Exception) -> bool:
-    """Whether `error` comes from tracing the program, and not from this package."""
-    return _AS_TRACED in error.__dict__
-
-
 def _record(tx: Any, callee: Any, mark: Mark, bound: inspect.BoundArguments) -> None:
-    site = site_of(tx)
+    site = fallback.site_of(tx)
     around = _require_deferrable(tx, callee, mark, site)
     reader = ArgumentReader(tx, callee.value)
     arguments = reader.read(_named(bound), bound.kwargs)
@@ -153,15 +114,9 @@ def _named(bound: inspect.BoundArguments) -> list[tuple[str | None, Any]]:
 
 def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey) -> Surroundings:
     """What surrounds the call; raises NotDeferrable where that, or the past, forbids deferring."""
-    refused = in_place_sites(tx)
-    if site in refused:
-        raise NotDeferrable(refused[site])
-    if status.state() == status.FAILED or is_switched_off():
-        raise NotDeferrable("deferral is off")
+    fallback.require_allowed(tx, site)
     if callee.source is None:
         raise NotDeferrable("the function cannot be found again by name")
-    if _is_inside_operator(tx):
-        raise NotDeferrable("the call stands inside a higher-order operator")
     if len(tx.exn_vt_stack):
         raise NotDeferrable("the call stands in an exception handler")
     if is_in_finally(tx):
@@ -175,22 +130,3 @@ def _require_deferrable(tx: Any, callee: Any, mark: Mark, site: SiteKey) -> Surr
     if around.worst is Around.CATCHES and mark.kind is Kind.CHECK:
         raise NotDeferrable("the check's exception may be caught in the region")
     return around
-
-
-def _in_place(
-    tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any], reason: NotDeferrable
-) -> Any:
-    """Do what the unmended program does: trace the statement, or break the graph at it.
-
-    Where a break is not possible, tracing the statement gives what the statement gave there.
-    """
-    status.note_refusal((tx.f_code.co_filename, places.line_of(tx)), str(reason))
-    if _is_exporting(tx) or _is_inside_operator(tx) or tx.one_graph or tx.error_on_graph_break:
-        return _inline(tx, callee, args, kwargs)
-    unimplemented(
-        gb_type="deferred call runs in place",
-        context=f"function: {callee.value.__name__}",
-        explanation=f"graphmend does not defer this call: {reason}.",
-        hints=[],
-        skip_frame=reason.skips_frame,
-    )

@@ -7,7 +7,7 @@ write without a bump are listed here.
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -29,6 +29,22 @@ def example_of(node: fx.Node) -> torch.Tensor | None:
     """The fake tensor that stands for `node`'s value, if it is a tensor."""
     value = node.meta.get("example_value")
     return value if isinstance(value, torch.Tensor) else None
+
+
+def tensors_of(node: fx.Node) -> list[torch.Tensor]:
+    """The fake tensors that `node`'s value consists of."""
+    found: list[torch.Tensor] = []
+    map_tensors(node.meta.get("example_value"), found.append)
+    return found
+
+
+def map_tensors(value: Any, function: Callable[[torch.Tensor], Any]) -> Any:
+    """`value` with the tensors in it, nested in tuples and lists, replaced."""
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if isinstance(value, list | tuple) and not isinstance(value, torch.Size):
+        return tuple(map_tensors(item, function) for item in value)
+    return value
 
 
 def storage_of(tensor: torch.Tensor) -> int:

@@ -26,7 +26,20 @@ from torch._dynamo.resume_execution import ContinueExecutionCache
 from torch._dynamo.variables import BuiltinVariable, ctx_manager, misc
 from torch._dynamo.variables.builder import GraphArg
 
-from graphmend.runtime import calls, emit, marks, plan, replay, shape_failures, status
+from graphmend.runtime import (
+    branches,
+    calls,
+    emit,
+    fallback,
+    marks,
+    plan,
+    replay,
+    result_aliases,
+    selection,
+    shape_failures,
+    status,
+    truth,
+)
 from graphmend.runtime.handlers import frames_of
 from graphmend.runtime.recovery import with_recovery
 from graphmend.runtime.region import in_place_sites, region_of
@@ -204,6 +217,10 @@ def patch() -> None:
         setattr(owner, name, replacement)
     for left_alone in (marks.on_marked, replay.on_made):
         left_alone(_leave_alone)
+    for function in branches.FUNCTIONS:
+        # After a break they run as they are; what they call is compiled as ever.
+        once = FrameExecStrategy(FrameAction.SKIP, FrameAction.DEFAULT)
+        set_code_exec_strategy(function.__code__, once)
 
 
 def _leave_alone(code: types.CodeType) -> None:
@@ -228,16 +245,20 @@ def verify(tx: Any) -> None:
 
 
 def _is_deferred(value: Any) -> Any:
-    return marks.mark_of(value) is not None or _is_reorderable(value)
+    is_own = marks.mark_of(value) is not None or branches.is_selection(value)
+    return is_own or _is_reorderable(value)
 
 
 def _deferring_call_function(self: Any, tx: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     mark = marks.mark_of(self.value)
-    if mark is None:
+    if mark is None and not branches.is_selection(self.value):
         return _call_function(self, tx, args, kwargs)
     verify(tx)
     with _failing_open(tx):
-        return calls.call(tx, self, mark, args, kwargs)
+        if mark is not None:
+            return calls.call(tx, self, mark, args, kwargs)
+        decide = selection.call if self.value is branches.select else truth.call
+        return decide(tx, self, args, kwargs)
 
 
 def _planning_compile_subgraph(
@@ -274,7 +295,7 @@ def _failing_open(tx: Any) -> Iterator[None]:
     except TorchDynamoException:
         raise
     except Exception as error:
-        if calls.is_as_traced(error) or None in in_place_sites(tx):
+        if fallback.is_as_traced(error) or None in in_place_sites(tx):
             raise
         reason = f"{type(error).__name__}: {error}"
         status.note_error(reason)
@@ -299,6 +320,8 @@ def _emitting_codegen_suffix(
 
 
 def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *more: Any) -> Any:
+    with _failing_open(self.root_tx):
+        result_aliases.require_indistinguishable(self)
     compiled = _call_user_compiler(self, gm, example_inputs, *more)
     records = [record for record in region_of(self).records if record.recovered]
     if not records:

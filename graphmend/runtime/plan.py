@@ -5,17 +5,17 @@ place.
 """
 
 import functools
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import fx
-from torch._dynamo import exc
 from torch._dynamo.variables.builder import wrap_fx_proxy
 
 from graphmend.runtime import graph_hazards, graph_writes, python_writes
 from graphmend.runtime.arguments import NotDeferrable
+from graphmend.runtime.fallback import start_over
 from graphmend.runtime.marks import Kind
-from graphmend.runtime.region import Phase, Record, Region, Restore, in_place_sites
+from graphmend.runtime.region import Phase, Record, Region, Restore
 
 _LATE = frozenset((Phase.BEFORE_WRITES, Phase.AFTER_WRITES))
 
@@ -32,17 +32,9 @@ def plan(region: Region, output: Any, open_frames: list[Any]) -> None:
         try:
             earliest = planner.plan(record, earliest)
         except NotDeferrable as reason:
-            start_over(output, record, str(reason))
+            start_over(output, record.site, record.speculations, str(reason))
     for record in reversed(region.records):
         record.arguments.drop_unused_copies(output.graph)
-
-
-def start_over(output: Any, record: Record, reason: str) -> NoReturn:
-    """Trace the frame again, with the call of `record` in place."""
-    in_place_sites(output.root_tx)[record.site] = reason
-    # From this call on the new trace is another one.
-    del output.root_tx.speculation_log.entries[record.speculations :]
-    raise exc.SpeculationRestartAnalysis(restart_reason=f"graphmend: {reason}")
 
 
 class _Planner:

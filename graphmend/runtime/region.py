@@ -71,10 +71,12 @@ class Record:
 
 @dataclasses.dataclass(eq=False)
 class Region:
-    """The deferred calls recorded so far in one trace of one frame, in program order."""
+    """What one trace of one frame has met so far, in program order."""
 
     records: list[Record] = dataclasses.field(default_factory=list)
     emitted: bool = False
+    selections: list[Any] = dataclasses.field(default_factory=list)
+    """What must hold for the results of selections; see `result_aliases`."""
 
 
 def region_of(output: Any) -> Region:

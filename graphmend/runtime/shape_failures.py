@@ -14,7 +14,8 @@ from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.exc import TorchDynamoException, TorchRuntimeError, augment_exc_message
 from torch._dynamo.output_graph import GraphCompileReason
 
-from graphmend.runtime import graph_writes, plan, replay
+from graphmend.runtime import graph_writes, replay
+from graphmend.runtime.fallback import start_over
 from graphmend.runtime.region import region_of
 
 
@@ -32,7 +33,9 @@ def end_region(tx: Any, error: Exception) -> bool:
     if not region.records or tx.output.should_exit or tx.export:
         return False
     if not (tx.one_graph or tx.error_on_graph_break):
-        plan.start_over(tx.output, region.records[0], "an operator after the call fails in tracing")
+        first = region.records[0]
+        reason = "an operator after the call fails in tracing"
+        start_over(tx.output, first.site, first.speculations, reason)
     if not _can_end_here(tx):
         return False
     _finish(tx, error)

@@ -1,0 +1,126 @@
+"""Whether the result of a selection could be told from the tensor that the branch gave.
+
+A branch may give a tensor that existed before; the selection gives a new one. That shows when one
+of them is written in place afterwards, or when both leave the region.
+"""
+
+import dataclasses
+from typing import Any
+
+from torch import fx
+
+from graphmend.runtime import fallback, graph_writes
+from graphmend.runtime.graph_writes import storage_of
+from graphmend.runtime.join import Joined
+from graphmend.runtime.region import SiteKey, region_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """One selection in the graph, as it was when it was traced."""
+
+    site: SiteKey
+    speculations: int
+    existing: frozenset[int]
+    """The storages that there were before it."""
+    joined: list[Joined]
+    position: fx.Node | None
+    versions: graph_writes.Versions
+
+    def results(self) -> set[int]:
+        """The storages of its results."""
+        return {_storage(pair.result) for pair in self.joined}
+
+
+def note(
+    tx: Any, site: SiteKey, speculations: int, existing: frozenset[int], joined: list[Joined]
+) -> None:
+    """Remember a selection for `require_indistinguishable`."""
+    if not joined:
+        return
+    graph = tx.output.graph
+    tensors = [t for node in graph.nodes for t in graph_writes.tensors_of(node)]
+    region_of(tx.output).selections.append(
+        Selection(
+            site=site,
+            speculations=speculations,
+            existing=existing,
+            joined=joined,
+            position=graph_writes.last_operator(graph),
+            versions=graph_writes.Versions.now(graph, tensors),
+        )
+    )
+
+
+def require_indistinguishable(output: Any) -> None:
+    """Start over without a selection whose result, in the complete region, can be told apart."""
+    selections = region_of(output).selections
+    if not selections:
+        return
+    graph = output.graph
+    groups = _Groups(selections)
+    visible = _visible_outside(graph)
+    for selection in reversed(selections):
+        reason = _distinguished(selection, groups, visible, graph)
+        if reason is not None:
+            fallback.start_over(output, selection.site, selection.speculations, reason)
+
+
+def _distinguished(
+    selection: Selection, groups: "_Groups", visible: set[int], graph: fx.Graph
+) -> str | None:
+    written = _written_after(selection, graph)
+    for result in selection.results():
+        group = groups.of(result)
+        # What only the sides have is gone, but for its part in the result.
+        alive = group & (selection.existing | selection.results())
+        if len(alive) > 1 and written & group:
+            return "what a side gives, or the result, is written in place later"
+        if len(group & visible) > 1:
+            return "the result leaves the region beside a tensor that it may be"
+    return None
+
+
+def _written_after(selection: Selection, graph: fx.Graph) -> set[int]:
+    inputs = list(graph_writes.input_tensors(graph))
+    written = selection.versions.changed(inputs)
+    is_after = selection.position is None
+    for node in graph_writes.operators(graph):
+        if is_after:
+            written |= graph_writes.written_unseen(node)
+        is_after = is_after or node is selection.position
+    return written
+
+
+def _visible_outside(graph: fx.Graph) -> set[int]:
+    """The storages of what comes into the region or leaves it."""
+    found = {storage_of(tensor) for tensor in graph_writes.input_tensors(graph)}
+    output = next(node for node in reversed(graph.nodes) if node.op == "output")
+    for node in output.all_input_nodes:
+        found |= {storage_of(tensor) for tensor in graph_writes.tensors_of(node)}
+    return found
+
+
+class _Groups:
+    """Storages that may be one in the original program."""
+
+    def __init__(self, selections: list[Selection]) -> None:
+        self._groups: dict[int, set[int]] = {}
+        for selection in selections:
+            for pair in selection.joined:
+                for source in (pair.then, pair.otherwise):
+                    self._merge(_storage(pair.result), _storage(source))
+
+    def of(self, storage: int) -> set[int]:
+        return self._groups[storage]
+
+    def _merge(self, one: int, other: int) -> None:
+        merged = self._groups.get(one, {one}) | self._groups.get(other, {other})
+        for storage in merged:
+            self._groups[storage] = merged
+
+
+def _storage(node: fx.Node) -> int:
+    value = graph_writes.example_of(node)
+    assert value is not None
+    return storage_of(value)

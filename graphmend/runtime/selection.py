@@ -1,0 +1,40 @@
+"""A call of `select` met while tracing: both sides go into the graph, or the branch stays."""
+
+from typing import Any
+
+from torch._dynamo import variables
+
+from graphmend.runtime import fallback, gradients, graph_writes, result_aliases, sides, truth
+from graphmend.runtime.arguments import NotDeferrable
+from graphmend.runtime.join import Joiner
+
+
+def call(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What the call of `select` gives while tracing."""
+    site, speculations = fallback.site_of(tx), tx.speculation_log.index
+    try:
+        fallback.require_allowed(tx, site)
+        predicate = args[0].realize() if len(args) > 2 else None
+        if type(predicate) is not variables.TensorVariable:
+            return fallback.inline(tx, callee, args, kwargs)
+        condition = truth.scalar_truth(tx, predicate)
+    except NotDeferrable as reason:
+        return fallback.in_place(tx, callee, args, kwargs, reason)
+    try:
+        return _joined(tx, condition, args[1:], site, speculations)
+    except NotDeferrable as reason:
+        fallback.start_over(tx.output, site, speculations, str(reason))
+
+
+def _joined(tx: Any, condition: Any, args: list[Any], site: Any, speculations: int) -> Any:
+    graph = tx.output.graph
+    existing = frozenset(
+        graph_writes.storage_of(t) for node in graph.nodes for t in graph_writes.tensors_of(node)
+    )
+    then = sides.trace(tx, args[0], args[2:])
+    otherwise = sides.trace(tx, args[1], args[2:])
+    joiner = Joiner(tx, condition)
+    result = joiner.join(then.result, otherwise.result)
+    gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
+    result_aliases.note(tx, site, speculations, existing, joiner.joined)
+    return result

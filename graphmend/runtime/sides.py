@@ -1,0 +1,168 @@
+"""One side of a selection, traced into the graph, and what must hold for it to run untaken.
+
+A side that runs although its branch is not taken must not show: it draws no random numbers, cannot
+fail on data, and writes nothing that existed before it.
+"""
+
+import dataclasses
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo.current_scope_id import enter_new_scope
+from torch._dynamo.exc import RestartAnalysis
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness
+from graphmend.runtime.arguments import NotDeferrable
+from graphmend.runtime.region import region_of
+
+# Operators without a tensor as result that change nothing but the modes, which are compared.
+_MODE_SETTERS = frozenset(
+    ("_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
+)
+
+# Operators that change a tensor other than by writing its data.
+_TENSOR_SETTERS = frozenset(
+    ("requires_grad_", "retain_grad", "register_hook", "set_", "resize_", "resize_as_", "backward")
+    + ("_set_data", "detach_", "rename_", "share_memory_", "t_", "transpose_", "squeeze_")
+    + ("unsqueeze_", "as_strided_", "swapaxes_", "swapdims_", "_set_grad")
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """What a side gives, and the operators that it added to the graph."""
+
+    result: Any
+    nodes: list[fx.Node]
+
+
+@dataclasses.dataclass(frozen=True)
+class _State:
+    """What a side must leave as it was."""
+
+    versions: graph_writes.Versions
+    storages: frozenset[int]
+    writes: python_writes.Snapshot
+    modes: dict[str, Any]
+    counts: tuple[int, ...]
+
+    @classmethod
+    def now(cls, tx: Any) -> "_State":
+        output = tx.output
+        tensors = [t for node in output.graph.nodes for t in graph_writes.tensors_of(node)]
+        asserts = output.shape_env.deferred_runtime_asserts.values()
+        return cls(
+            versions=graph_writes.Versions.now(output.graph, tensors),
+            storages=frozenset(graph_writes.storage_of(t) for t in tensors),
+            writes=python_writes.snapshot(output.side_effects),
+            modes=_modes(output),
+            counts=(
+                len(region_of(output).records),
+                len(output.random_calls),
+                len(output.side_effects.tensor_hooks),
+                sum(map(len, asserts)),
+            ),
+        )
+
+
+def _modes(output: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    output.save_global_state(out=found)
+    modes = {name: value for name, (_, value) in found.items()}
+    return {**modes, "torch": places.modes_now()}
+
+
+def trace(tx: Any, function: Any, values: list[Any]) -> Side:
+    """Trace a call of `function`. Raises NotDeferrable unless it may run untaken."""
+    before = _State.now(tx)
+    last = next(iter(reversed(tx.output.graph.nodes)), None)
+    result = _traced(tx, function, values)
+    nodes = _operators_after(tx.output.graph, last)
+    for node in nodes:
+        _require_harmless(node)
+    _require_unchanged(before, _State.now(tx))
+    _require_nothing_written(tx, before, nodes)
+    for node in nodes:
+        if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
+            raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
+    return Side(result, nodes)
+
+
+def _traced(tx: Any, function: Any, values: list[Any]) -> Any:
+    side_effects = tx.output.side_effects
+    try:
+        # In a scope of its own, TorchDynamo refuses writes to objects that come from outside.
+        with enter_new_scope(), side_effects.defer_side_effect_checks():
+            result = function.call_function(tx, values, {}).realize()
+    except (NotDeferrable, RestartAnalysis):
+        raise
+    except Exception as error:
+        if hasattr(error, "remove_from_stats"):
+            error.remove_from_stats()
+        text = str(error).strip().split("\n", 1)[0]
+        raise NotDeferrable(f"a side cannot be traced: {type(error).__name__}: {text}") from error
+    if tx.output.should_exit:
+        raise NotDeferrable("the graph breaks in a side")
+    return result
+
+
+def _operators_after(graph: fx.Graph, last: fx.Node | None) -> list[fx.Node]:
+    found: list[fx.Node] = []
+    for node in reversed(graph.nodes):
+        if node is last:
+            break
+        if node.op not in ("placeholder", "get_attr"):
+            found.append(node)
+    return found[::-1]
+
+
+def _name(node: fx.Node) -> str:
+    return graph_hazards.operator_name(node) or str(node.target)
+
+
+def _require_harmless(node: fx.Node) -> None:
+    name = _name(node)
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        raise NotDeferrable(f"a side contains a higher-order operator ({name})")
+    if graph_hazards.may_fail(node):
+        raise NotDeferrable(f"a side may fail on its data ({name})")
+    if name in _TENSOR_SETTERS:
+        raise NotDeferrable(f"a side changes a tensor ({name})")
+    tensors = graph_writes.tensors_of(node)
+    if any(free_unbacked_symbols(tensor) for tensor in tensors):
+        raise NotDeferrable(f"a side makes a size that depends on data ({name})")
+    value = node.meta.get("example_value")
+    is_number = isinstance(value, int | float | bool | torch.SymInt | torch.SymFloat | torch.Size)
+    if not tensors and not is_number and name not in _MODE_SETTERS:
+        raise NotDeferrable(f"a side contains an operator that gives no tensor ({name})")
+
+
+def _require_unchanged(before: _State, after: _State) -> None:
+    if not python_writes.same(before.writes, after.writes):
+        raise NotDeferrable("a side writes to Python objects")
+    if before.modes != after.modes:
+        raise NotDeferrable("a side changes a mode")
+    for what, earlier, later in zip(
+        ("defers a call", "draws random numbers", "registers a hook", "adds a check"),
+        before.counts,
+        after.counts,
+        strict=True,
+    ):
+        if earlier != later:
+            raise NotDeferrable(f"a side {what}")
+
+
+def _require_nothing_written(tx: Any, before: _State, nodes: list[fx.Node]) -> None:
+    written = before.versions.changed(graph_writes.input_tensors(tx.output.graph))
+    for node in nodes:
+        written |= graph_writes.written_unseen(node) & _outside(tx, before)
+    if written & _outside(tx, before):
+        raise NotDeferrable("a side writes a tensor in place")
+
+
+def _outside(tx: Any, before: _State) -> set[int]:
+    """The storages that did not come into being in the side."""
+    inputs = graph_writes.input_tensors(tx.output.graph)
+    return set(before.storages).union(map(graph_writes.storage_of, inputs))

@@ -1,0 +1,213 @@
+"""Branches as selections: one graph where that cannot be told, the branch where it can."""
+
+import pytest
+import torch
+
+from graphmend.runtime import both, deferral_status, deferred_effect, either, negated, select
+from tests.runtime.observe import agrees
+
+
+def _branch(predicate, then, otherwise, *values):
+    return then(*values) if predicate else otherwise(*values)
+
+
+def _pair(program):
+    """The program with branches, and with selections."""
+    return program(_branch), program(select)
+
+
+def _inputs(*lists, grad=False):
+    return [lambda v=v: (torch.tensor(v, requires_grad=grad),) for v in lists]
+
+
+def _same(x):
+    return x
+
+
+def _clamped(x):
+    return x.clamp(-1, 1)
+
+
+def _root(x):
+    return x.sqrt()
+
+
+def _over(then, otherwise=_same, test=lambda h: (h > 2).any()):
+    """A program that branches over an intermediate value."""
+
+    def program(choose):
+        def run(x):
+            h = x * 2
+            h = choose(test(h), then, otherwise, h)
+            return h + 1
+
+        return run
+
+    return _pair(program)
+
+
+_VALUES = ([1.0, 2.0], [-1.0, -2.0], [float("nan"), 0.0], [float("inf"), -0.5], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda h: torch.isinf(h).any(),
+        lambda h: h.sum(),
+        lambda h: (h > 2).any().view(1, 1),
+        lambda h: (h > 2).sum(),
+    ],
+    ids=["bool", "float, where NaN is true", "one element", "integer"],
+)
+def test_a_predicate_is_true_as_in_python(test, grad):
+    agrees(*_over(_clamped, test=test), *_inputs(*_VALUES, grad=grad))
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], []])
+def test_a_predicate_without_a_truth_value_raises(values):
+    agrees(*_over(_clamped, test=lambda h: h > 2), *_inputs(values), captured=False)
+
+
+def test_a_flag_stays_a_python_branch():
+    def program(choose):
+        def run(x, flag):
+            return choose(flag, _clamped, _root, x) + 1
+
+        return run
+
+    cases = [lambda f=flag: (torch.ones(2) * 3, f) for flag in (True, False, None, 0)]
+    agrees(*_pair(program), *cases)
+
+
+def test_predicates_combine_as_truth_values():
+    def program(choose, disjunction, conjunction, negation):
+        def run(x):
+            h = x * 2
+            is_half = h.dtype == torch.float16
+            h = choose(disjunction(is_half, h.max() > 3, h.sum()), _clamped, _same, h)
+            h = choose(conjunction(not is_half, h.max(), negation(h.min())), _root, _same, h)
+            h = choose(disjunction(not is_half, h > 2), _clamped, _same, h)
+            return h + 1
+
+        return run
+
+    def plain_or(*operands):
+        return any(bool(o) for o in operands)
+
+    def plain_and(*operands):
+        return all(bool(o) for o in operands)
+
+    original = program(_branch, plain_or, plain_and, lambda o: not o)
+    agrees(original, program(select, either, both, negated), *_inputs(*_VALUES))
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        lambda h: torch.nn.functional.dropout(h, 0.0),
+        lambda h: h + torch.rand(2),
+        lambda h: h.index_select(0, h.abs().to(torch.int64).clamp(max=1)),
+        lambda h: h.add_(1),
+        lambda h: h[:1].mul_(2) + h,
+        lambda h: h.to(torch.float64),
+        lambda h: h[None],
+        lambda h: h[:1].expand(2),
+        lambda h: None,
+        lambda h: h.nonzero().sum() + h,
+        lambda h: 1.0,
+        lambda h: h.detach(),
+    ],
+    ids=[
+        *("dropout", "random numbers", "index", "in place", "in place by a view", "dtype", "shape"),
+        *("stride", "None", "sizes from data", "number", "no gradient"),
+    ],
+)
+def test_a_side_that_shows_keeps_the_branch(side):
+    def program(choose):
+        def run(x):
+            torch.manual_seed(0)
+            h = x * 2
+            value, more = choose((h > 3).any(), lambda h: (side(h), h + 1), lambda h: (h * 2, h), h)
+            return more + 1 if value is None else value * more
+
+        return run
+
+    agrees(*_pair(program), *_inputs([1.0, 0.5], [1.0, 2.0], grad=True), captured=False)
+
+
+@pytest.mark.parametrize("trap", [torch.sqrt, torch.log, lambda h: 1 / h, lambda h: h**0.5])
+def test_the_untaken_side_gives_no_nan_gradient(trap):
+    values = ([1.0, 0.0], [-1.0, -2.0], [0.0, 0.0], [3.0, 1.0])
+    agrees(*_over(trap, torch.sin), *_inputs(*values, grad=True))
+    agrees(*_over(torch.sin, trap), *_inputs(*values, grad=True))
+
+
+def test_a_tensor_that_one_side_alone_uses_gets_no_gradient_from_the_other():
+    def program(choose):
+        def run(x, w):
+            h = x * 2
+            return choose((h > 3).any(), lambda h, w: h * w, lambda h, w: h + 1, h, w)
+
+        return run
+
+    cases = [lambda v=v: (torch.ones(2) * v, torch.ones(2, requires_grad=True)) for v in (1, 2)]
+    agrees(*_pair(program), *cases, captured=False)
+
+
+def test_a_result_that_may_be_an_input_keeps_the_branch():
+    def program(choose):
+        def run(x):
+            return choose((x > 3).any(), _clamped, _same, x)
+
+        return run
+
+    original, mended = _pair(program)
+    agrees(original, mended, *_inputs([1.0, 2.0], [4.0, 2.0]), captured=False)
+    torch._dynamo.reset()
+    x = torch.ones(2)
+    assert torch.compile(mended, backend="eager")(x) is x
+    assert any("leaves the region" in reason for reason in deferral_status().refused.values())
+
+
+@pytest.mark.parametrize("write", ["h", "y", "v"])
+def test_a_write_after_a_selection_that_aliases_keeps_the_branch(write):
+    def program(choose):
+        def run(x):
+            h = x * 2
+            v = h[:1]
+            y = choose((h > 3).any(), _clamped, _same, h)
+            {"h": h, "y": y, "v": v}[write].add_(1)
+            return y + h
+
+        return run
+
+    agrees(*_pair(program), *_inputs([1.0, 1.5], [1.0, 2.0]), captured=False)
+
+
+def test_selections_nest():
+    def inner(choose):
+        return lambda h: choose((h > 5).any(), _clamped, _root, h)
+
+    def program(choose):
+        def run(x):
+            h = x * 2
+            h = choose((h > 3).any(), inner(choose), torch.sin, h)
+            return h + 1
+
+        return run
+
+    cases = _inputs([1.0, 0.5], [2.0, 1.0], [4.0, 1.0], [4.0, -1.0], grad=True)
+    agrees(*_pair(program), *cases)
+
+
+def test_a_report_on_a_side_keeps_the_branch():
+    @deferred_effect
+    def report(value):
+        print(value)
+
+    def loud(h):
+        report(h.sum())
+        return h * 2
+
+    agrees(*_over(loud), *_inputs([1.0, 0.5], [2.0, 1.0]), captured=False)
