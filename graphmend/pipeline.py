@@ -101,7 +101,7 @@ def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edi
     imported = import_edit(module, {n for n in runtime if runtime[n] in used}, runtime)
     edits = edits_for(module, outlines)
     draft.apply(edits if imported is None else [imported, *edits])
-    for selection in selections:
+    for selection in reversed(selections):
         current = Module.parse(replace(module.source, text=draft.text), module.name)
         draft.apply(selection.edits(draft, current))
     return draft.edits()
@@ -148,7 +148,12 @@ def _plans(
             if reason is not None:
                 plan = Plan(site, None, reason)
         planned[site] = plan
-    return [planned[site] for site in sites]
+    return [_named(planned[site], names) for site in sites]
+
+
+def _named(plan: Plan, names: Names) -> Plan:
+    """Names count on in the order of the text."""
+    return replace(plan, fix=plan.fix.named(names)) if isinstance(plan.fix, Selection) else plan
 
 
 def _plan(

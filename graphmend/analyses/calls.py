@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from graphmend.analyses import selections
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     LOGGER,
@@ -130,6 +131,8 @@ def call(
 ) -> Kind:
     """The kind of a call's result."""
     name = qualified(kinds, node, function)
+    if name == selections.SELECT and function is not None:
+        return selections.result(kinds, node, function, again)
     if name is not None:
         known = _named(name, node, again)
         if known is not None:

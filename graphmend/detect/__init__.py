@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from graphmend.analyses.selections import is_side
+from graphmend.detect.compiling import traced_side
 from graphmend.detect.data_reads import data_reads
 from graphmend.detect.guards import guard
 from graphmend.detect.output import output_in_expression, output_statement
@@ -21,7 +23,9 @@ def find_sites(function: Function, facts: Facts) -> Iterator[Site]:
     A statement that is a site as a whole (a guard, an output call) is not looked into further,
     and nested functions are visited on their own.
     """
-    if isinstance(function.node, ast.Lambda) or facts.project.is_cached(function):
+    if isinstance(function.node, ast.Lambda) or is_side(function):
+        return
+    if facts.project.is_cached(function):
         # What a cached function does, it does once: its calls are the sites.
         return
     yield from _visit(function.node.body, function, facts)
@@ -30,6 +34,10 @@ def find_sites(function: Function, facts: Facts) -> Iterator[Site]:
 def _visit(statements: Sequence[ast.stmt], function: Function, facts: Facts) -> Iterator[Site]:
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        side = traced_side(statement, function) if isinstance(statement, ast.If) else None
+        if side is not None:
+            yield from _visit(side, function, facts)
             continue
         whole = guard(statement, function, facts) or output_statement(statement, function, facts)
         if whole is not None:

@@ -11,7 +11,7 @@ from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
 
-_NO_SELECTION = "no rule turns this branch into a selection yet"
+_NO_SELECTION = "no rule turns this test into a selection yet"
 _NO_LOOP = "no rule bounds this loop yet"
 _NO_LIFTING = "no rule keeps this value in the graph yet"
 _NO_MASKING = "no rule gives this operator a static shape yet"
@@ -35,7 +35,9 @@ def _branch(rule: Rule, node: ast.stmt | ast.expr, test: ast.expr, function: Fun
     what = "loop condition" if rule is LOOP else "branch"
     text = f"{what} on tensor data: `{ast.unparse(test)}`"
     statement = node if isinstance(node, ast.stmt) else function.module.statement_of(node)
-    reason = _NO_LOOP if rule is LOOP else _NO_SELECTION
+    reason = None if isinstance(node, ast.If | ast.IfExp) else _NO_SELECTION
+    if rule is LOOP:
+        reason = _NO_LOOP
     return Site(rule, function, node, statement, text, reason)
 
 

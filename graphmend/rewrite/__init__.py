@@ -6,12 +6,16 @@ from typing import Protocol
 
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
-from graphmend.rewrite import defer, trap
+from graphmend.rewrite import defer, trap, where
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline
 from graphmend.rewrite.refusal import Refused
+from graphmend.rewrite.selection import Selection
 
-__all__ = ["REWRITERS", "Names", "Outline", "Refused", "Rewriter"]
+__all__ = ["REWRITERS", "Fix", "Names", "Outline", "Refused", "Rewriter", "Selection"]
+
+Fix = Outline | Selection
+"""What a rewriter makes of a site: a statement that moves out, or a branch that selects."""
 
 
 class Rewriter(Protocol):
@@ -20,15 +24,13 @@ class Rewriter(Protocol):
     def applies(self, site: Site) -> bool:
         """Whether the site is of its kind."""
 
-    def rewrite(
-        self, site: Site, facts: Facts, names: Names, decorators: dict[str, str]
-    ) -> Outline:
-        """Mend the site; `decorators` says what the runtime's are called here.
+    def rewrite(self, site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> Fix:
+        """Mend the site; `runtime` says what the runtime's functions are called here.
 
         Raises `Refused` where the promise cannot be shown to hold.
         """
 
 
-# [Trap] first: a raise in a branch would block its selection. Selection has its place between the
-# two, and output comes last, when returns are final.
-REWRITERS: tuple[Rewriter, ...] = (trap, defer)
+# [Trap] first: a raise in a branch would block its selection. Output comes last, when returns are
+# final.
+REWRITERS: tuple[Rewriter, ...] = (trap, where, defer)

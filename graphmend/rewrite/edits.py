@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from graphmend.findings import Edit
 from graphmend.ir.module import Module
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline
 from graphmend.rewrite.refusal import Refused
+from graphmend.rewrite.text import line_end
 
 _RUNTIME = "graphmend.runtime"
 
 
-def decorator_names(module: Module, names: Names) -> dict[str, str]:
-    """What the runtime's decorators are called in this module, imported already or not."""
+RUNTIME_NAMES = ("deferred_check", "deferred_effect", "select", "either", "both", "negated")
+
+
+def runtime_names(module: Module, names: Names) -> dict[str, str]:
+    """What the runtime's functions are called in this module, imported already or not."""
     found = {
         alias.name: alias.asname or alias.name
         for node in module.tree.body
         if isinstance(node, ast.ImportFrom) and node.module == _RUNTIME and not node.level
         for alias in node.names
     }
-    for name in ("deferred_check", "deferred_effect"):
+    for name in RUNTIME_NAMES:
         if name not in found:
             found[name] = names.fresh(name)
     return found
 
 
-def edits_for(
-    module: Module, outlines: Sequence[Outline], decorators: dict[str, str]
-) -> list[Edit]:
-    """All edits that put `outlines` into the module, in order of their places."""
+def edits_for(module: Module, outlines: Sequence[Outline]) -> list[Edit]:
+    """The edits that put `outlines` into the module, in order of their places."""
     newline = module.source.newline
-    edits = [_import_edit(module, outlines, decorators, newline)] if outlines else []
-    for outline in outlines:
-        edits += [_definition(module, outline, newline), site_edit(module, outline)]
-    return sorted((e for e in edits if e is not None), key=lambda e: (e.start, e.end))
+    edits = [
+        edit
+        for outline in outlines
+        for edit in (_definition(module, outline, newline), site_edit(module, outline))
+    ]
+    return sorted(edits, key=lambda e: (e.start, e.end))
 
 
 def site_edit(module: Module, outline: Outline) -> Edit:
@@ -64,7 +68,7 @@ def statement_span(module: Module, statement: ast.stmt) -> tuple[int, int]:
     start, end = module.offsets(statement)
     if not isinstance(statement, ast.If):
         return start, end
-    end = _line_end(text, end)
+    end = line_end(text, end)
     body_indent = (
         statement.body[0].col_offset if statement.body[0].lineno > statement.lineno else None
     )
@@ -74,11 +78,6 @@ def statement_span(module: Module, statement: ast.stmt) -> tuple[int, int]:
             break
         end = following.end()
     return start, end
-
-
-def _line_end(text: str, position: int) -> int:
-    match = re.compile(r"[^\r\n]*").match(text, position)
-    return match.end() if match else position
 
 
 def _definition(module: Module, outline: Outline, newline: str) -> Edit:
@@ -119,20 +118,21 @@ def _top_level(module: Module, statement: ast.stmt) -> ast.stmt:
     return node
 
 
-def _import_edit(
-    module: Module, outlines: Sequence[Outline], decorators: dict[str, str], newline: str
-) -> Edit | None:
-    """The import of the decorators that are used and not imported yet."""
+def import_edit(module: Module, used: Collection[str], runtime: dict[str, str]) -> Edit | None:
+    """The import of what is used of the runtime and not imported yet.
+
+    `runtime` says what each of its functions is called here.
+    """
+    newline = module.source.newline
     imported = {
-        alias.asname or alias.name
+        alias.name
         for node in module.tree.body
         if isinstance(node, ast.ImportFrom) and node.module == _RUNTIME
         for alias in node.names
     }
     wanted = [
-        name if name == alias else f"{name} as {alias}"
-        for name, alias in sorted(decorators.items())
-        if alias not in imported and any(o.decorator == alias for o in outlines)
+        name if name == runtime[name] else f"{name} as {runtime[name]}"
+        for name in sorted(set(used) - imported)
     ]
     if not wanted:
         return None
@@ -143,7 +143,7 @@ def _import_edit(
         first = _first_line(module.tree.body[0])
         start = module.line_offsets[first - 1]
         return Edit(start, start, line + newline, first)
-    end = _line_end(text, module.offsets(_last_on_its_line(module, after))[1])
+    end = line_end(text, module.offsets(_last_on_its_line(module, after))[1])
     gap = newline * 2 if not isinstance(after, ast.Import | ast.ImportFrom) else newline
     return Edit(end, end, gap + line, after.lineno)
 

@@ -1,0 +1,245 @@
+"""Legality of joining what two sides leave: values that a selection can stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graphmend.analyses.aliases import Aliases
+from graphmend.analyses.kind import UNKNOWN, Kind, Tag
+from graphmend.ir.callers import CallersUnknown
+from graphmend.ir.cfg import Sentinel
+from graphmend.ir.scopes import walk
+from graphmend.ir.symbols import attribute_stores
+from graphmend.rewrite.region import Region
+from graphmend.rewrite.sides import Branch, Check, registers_buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a side leaves in one place: an expression where it is known, evaluated at `stmt`."""
+
+    expression: ast.expr | None
+    stmt: ast.stmt
+
+
+def joins_values_of_one_kind(branch: Branch) -> str | None:
+    """Two tensors can be joined; a number, None or another structure would change its type."""
+    for one, other in joined(branch):
+        reason = _unlike(one, other, branch)
+        if reason is not None:
+            return reason
+    return None
+
+
+def hands_out_no_argument(branch: Branch) -> str | None:
+    """A caller that writes to what it gets back may mean the argument it gave.
+
+    Callers in the project are traced with the function; others are not known.
+    """
+    function = branch.site.function
+    callers = branch.facts.project.callers(function)
+    if not isinstance(callers, CallersUnknown) and callers and function.name != "forward":
+        return None
+    for name in _returned_unchanged(branch):
+        return f"`{name}` itself may be returned, which the caller may write in place"
+    return None
+
+
+def is_written_nowhere_later(branch: Branch) -> str | None:
+    """A write to the joined value would have reached the tensor that one side is."""
+    region = branch.region
+    if region is None or region.outputs is None:
+        return None
+    function, node = branch.site.function, region.node
+    names = [n for n in region.outputs if any(_passes(side, n) for side in branch.sides)]
+    if not names:
+        return None
+    inside = {id(n) for side in branch.sides for s in _block(side) for n in walk(s)}
+    for later in Aliases(branch.facts.effects).written_after(names, node, function):
+        if id(later) not in inside and later is not node:
+            text = ast.unparse(later).split("\n")[0]
+            return f"`{text}` may write to what one side leaves as it is"
+    return None
+
+
+def joined(branch: Branch) -> Iterator[tuple[Value, Value]]:
+    """The pairs of values that the sides leave in the same place."""
+    region, statement = branch.region, branch.site.statement
+    if region is None:
+        then, otherwise = branch.sides
+        assert isinstance(then, ast.expr) and isinstance(otherwise, ast.expr)
+        yield from _pairs(Value(then, statement), Value(otherwise, statement))
+    elif region.outputs is None:
+        then_values, other_values = (list(_returned(side, branch)) for side in branch.sides)
+        for one in then_values:
+            for other in other_values:
+                yield from _pairs(one, other)
+    else:
+        for name in region.outputs:
+            one, other = (_left_in(name, _block(side), region.node) for side in branch.sides)
+            yield from _pairs(one, other)
+    if region is not None:
+        yield from _stored(branch, region)
+
+
+def _pairs(one: Value, other: Value) -> Iterator[tuple[Value, Value]]:
+    """Tuples of one length are joined item by item."""
+    match one.expression, other.expression:
+        case ast.Tuple(elts=left), ast.Tuple(elts=right) if len(left) == len(right):
+            for a, b in zip(left, right, strict=True):
+                yield from _pairs(Value(a, one.stmt), Value(b, other.stmt))
+        case _:
+            yield one, other
+
+
+def _block(side: list[ast.stmt] | ast.expr) -> list[ast.stmt]:
+    return side if isinstance(side, list) else []
+
+
+def _returned(side: list[ast.stmt] | ast.expr, branch: Branch) -> Iterator[Value]:
+    found = [n for s in _block(side) for n in walk(s) if isinstance(n, ast.Return)]
+    for node in found:
+        yield Value(node.value or ast.Constant(None), node)
+    if not found:
+        yield Value(ast.Constant(None), branch.site.statement)
+
+
+def _left_in(name: str, block: list[ast.stmt], node: ast.If) -> Value:
+    """What a name holds behind a side."""
+    for statement in reversed(block):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                return Value(value, statement)
+        if any(isinstance(n, ast.Name) and n.id == name and _is_store(n) for n in walk(statement)):
+            return Value(None, statement)
+    return Value(ast.Name(name, ast.Load()), node)
+
+
+def _stored(branch: Branch, region: Region) -> Iterator[tuple[Value, Value]]:
+    """The values of the attributes that a side stores; on the other side, what they held."""
+    then, otherwise = (dict(_attribute_stores(_block(side))) for side in branch.sides)
+    for target in dict.fromkeys([*then, *otherwise]):
+        if target.rpartition(".")[2] not in branch.caches:
+            held = Value(ast.parse(target, mode="eval").body, region.node)
+            yield from _pairs(then.get(target, held), otherwise.get(target, held))
+
+
+def _attribute_stores(block: list[ast.stmt]) -> Iterator[tuple[str, Value]]:
+    for statement in (n for s in block for n in walk(s) if isinstance(n, ast.stmt)):
+        for target, value in attribute_stores(statement):
+            yield ast.unparse(target), Value(value, statement)
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute() as func, args=[name, value, *_])):
+                if registers_buffer(statement) and isinstance(name, ast.Constant):
+                    yield f"{ast.unparse(func.value)}.{name.value!s}", Value(value, statement)
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _passes(side: list[ast.stmt] | ast.expr, name: str) -> bool:
+    """Whether a side leaves a name as it is, or gives it the value of another."""
+    if isinstance(side, ast.expr):
+        return isinstance(side, ast.Name)
+    for statement in reversed(side):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                return isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        if any(isinstance(n, ast.Name) and n.id == name and _is_store(n) for n in walk(statement)):
+            return False
+    return True
+
+
+def _unlike(one: Value, other: Value, branch: Branch) -> str | None:
+    kinds = [_kind(value, branch) for value in (one, other)]
+    texts = [ast.unparse(v.expression) if v.expression is not None else "" for v in (one, other)]
+    if texts[0] == texts[1] and texts[0] and all(k.tag is Tag.STATIC for k in kinds):
+        return None
+    if kinds[0].none != kinds[1].none:
+        return "one side leaves None and the other a value"
+    for kind, text in zip(kinds, texts, strict=True):
+        if kind.tag is Tag.SCALAR:
+            return f"`{text}` on one side is read back into Python"
+        if kind.tag is Tag.STATIC and not kind.none:
+            return "its sides leave Python values, and a tensor would take their place"
+        if kind.tag in (Tag.NUMPY, Tag.MODULE, Tag.LOGGER):
+            return f"`{text}` on one side is no tensor"
+    lengths = {len(kind.items) for kind in kinds if kind.items is not None}
+    if len(lengths) > 1:
+        return "its sides leave sequences of different lengths"
+    return None
+
+
+def _kind(value: Value, branch: Branch) -> Kind:
+    if value.expression is None:
+        return UNKNOWN
+    return branch.facts.kinds.of(value.expression, branch.site.function, value.stmt)
+
+
+def _returned_unchanged(branch: Branch) -> Iterator[str]:
+    """Arguments that one side leaves as they are, and that the function then returns."""
+    region = branch.region
+    if region is not None and region.outputs is None:
+        for one, other in joined(branch):
+            for value in (one, other):
+                if isinstance(value.expression, ast.Name) and _is_argument(value, branch):
+                    if not _same_name(one, other):
+                        yield value.expression.id
+        return
+    names = region.outputs if region is not None else _assigned_to(branch.site.statement)
+    for one, other in joined(branch):
+        for value in (one, other):
+            if isinstance(value.expression, ast.Name) and _is_argument(value, branch):
+                if not names or any(_is_returned(name, branch) for name in names or ()):
+                    yield value.expression.id
+
+
+def _same_name(one: Value, other: Value) -> bool:
+    return ast.dump(one.expression or ast.Constant(0)) == ast.dump(
+        other.expression or ast.Constant(1)
+    )
+
+
+def _assigned_to(statement: ast.stmt) -> tuple[str, ...]:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return (name,)
+    return ()
+
+
+def _is_argument(value: Value, branch: Branch) -> bool:
+    function = branch.site.function
+    assert isinstance(value.expression, ast.Name)
+    name = value.expression.id
+    if name not in function.params:
+        return False
+    reaching = function.flow.definitions_reaching(value.stmt, name)
+    return any(definition.stmt is Sentinel.ENTRY for definition in reaching)
+
+
+def _is_returned(name: str, branch: Branch) -> bool:
+    """Whether a later return hands out what the branch has left in a name."""
+    function, region = branch.site.function, branch.region
+    statement = branch.site.statement
+    made = {id(statement)}
+    if region is not None:
+        made |= {id(n) for side in branch.sides for s in _block(side) for n in walk(s)}
+    for later in function.cfg.reachable_after(statement):
+        if not isinstance(later, ast.Return) or later.value is None:
+            continue
+        parts = later.value.elts if isinstance(later.value, ast.Tuple) else [later.value]
+        if any(isinstance(part, ast.Name) and part.id == name for part in parts):
+            reaching = function.flow.definitions_reaching(later, name)
+            if any(id(definition.stmt) in made for definition in reaching):
+                return True
+    return False
+
+
+CHECKS: tuple[Check, ...] = (
+    joins_values_of_one_kind,
+    is_written_nowhere_later,
+    hands_out_no_argument,
+)
