@@ -52,6 +52,17 @@ def storage_of(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
+def is_same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two fake tensors are alike in all but identity."""
+    return storage_of(one) == storage_of(other) and all(
+        read(one) == read(other)
+        for read in (
+            *(torch.Tensor.size, torch.Tensor.stride, torch.Tensor.storage_offset),
+            lambda tensor: (type(tensor), tensor.dtype, tensor.requires_grad),
+        )
+    )
+
+
 def operators(graph: fx.Graph) -> Iterator[fx.Node]:
     """The operators of the graph, in order."""
     return (node for node in graph.nodes if node.op not in ("placeholder", "output", "get_attr"))

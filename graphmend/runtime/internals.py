@@ -265,6 +265,8 @@ def _planning_compile_subgraph(
     self: Any, tx: Any, reason: Any, stack_pops: int = 0, **more: Any
 ) -> Any:
     region = region_of(self)
+    if region.selections:
+        region.held = result_aliases.held_by_frame(tx, reason.graph_break)
     if not region.records:
         return _compile_subgraph(self, tx, reason, stack_pops, **more)
     with _failing_open(tx):

@@ -20,6 +20,8 @@ class Joined:
     result: fx.Node
     then: fx.Node
     otherwise: fx.Node
+    stored: bool
+    """Whether it is written to a Python object."""
 
 
 class Joiner:
@@ -28,13 +30,16 @@ class Joiner:
     def __init__(self, tx: Any, predicate: Any) -> None:
         self._tx = tx
         self._predicate = predicate
-        self._tensors: dict[tuple[fx.Node, fx.Node], Any] = {}
+        self._tensors: dict[tuple[fx.Node, fx.Node, bool], Any] = {}
         self._made: dict[int, tuple[int, Any]] = {}
         self._partners: dict[int, int] = {}
         self.joined: list[Joined] = []
 
-    def join(self, then: Any, otherwise: Any) -> Any:
-        """The variable that stands for `then` or `otherwise`, as the predicate decides."""
+    def join(self, then: Any, otherwise: Any, stored: bool = False) -> Any:
+        """The variable that stands for `then` or `otherwise`, as the predicate decides.
+
+        With `stored` it is for a slot of a Python object.
+        """
         then, otherwise = then.realize(), otherwise.realize()
         if then is otherwise:
             return then
@@ -46,17 +51,17 @@ class Joiner:
         if kind is variables.ConstantVariable:
             return _equal_constants(then, otherwise)
         if kind is variables.TensorVariable:
-            return self._tensor(then, otherwise)
+            return self._tensor(then, otherwise, stored)
         if kind is variables.TupleVariable:
-            return variables.TupleVariable(self._items(then.items, otherwise.items))
-        if kind in (variables.ListVariable, variables.ConstDictVariable):
+            return variables.TupleVariable(self._items(then.items, otherwise.items, stored))
+        if kind in (variables.ListVariable, variables.ConstDictVariable) and not stored:
             return self._container(then, otherwise)
         raise NotDeferrable(f"the sides give values that cannot be joined ({_kind(then)})")
 
-    def _items(self, then: list[Any], otherwise: list[Any]) -> list[Any]:
+    def _items(self, then: list[Any], otherwise: list[Any], stored: bool = False) -> list[Any]:
         if len(then) != len(otherwise):
             raise NotDeferrable("the sides give different numbers of values")
-        return [self.join(a, b) for a, b in zip(then, otherwise, strict=True)]
+        return [self.join(a, b, stored) for a, b in zip(then, otherwise, strict=True)]
 
     def _container(self, then: Any, otherwise: Any) -> Any:
         """A new list or dictionary for two that the sides have made."""
@@ -92,19 +97,20 @@ class Joiner:
             dict(zip(keys, values, strict=True)), mutation_type=variables.base.ValueMutationNew()
         )
 
-    def _tensor(self, then: Any, otherwise: Any) -> Any:
+    def _tensor(self, then: Any, otherwise: Any, stored: bool) -> Any:
         nodes = then.as_proxy().node, otherwise.as_proxy().node
         if nodes[0] is nodes[1]:
             return then
-        if nodes not in self._tensors:
+        key = (*nodes, stored)
+        if key not in self._tensors:
             self._require_alike(then, otherwise)
             result = truth.emitted(
                 self._tx, "call_function", torch.where, self._predicate, then, otherwise
             )
             _require_same(_fake(result), _fake(then), "the selection gives another tensor")
-            self._tensors[nodes] = result
-            self.joined.append(Joined(result.as_proxy().node, *nodes))
-        return self._tensors[nodes]
+            self._tensors[key] = result
+            self.joined.append(Joined(result.as_proxy().node, *nodes, stored))
+        return self._tensors[key]
 
     def _require_alike(self, then: Any, otherwise: Any) -> None:
         for variable in (then, otherwise):

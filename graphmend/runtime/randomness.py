@@ -15,7 +15,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from graphmend.runtime import graph_writes
 
 
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Says, in `is_random`, whether an operator that drew random numbers ran under it."""
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.is_random = False
@@ -31,7 +33,7 @@ def draws(node: fx.Node, fake_mode: Any) -> bool:
     """Whether the operator at `node` draws random numbers, or may do so."""
     if "generator" in node.kwargs:
         return True
-    recorder = _Recorder()
+    recorder = Recorder()
     try:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), _operand)
         with torch.no_grad(), fake_mode, enable_python_dispatcher(), recorder:

@@ -77,6 +77,8 @@ class Region:
     emitted: bool = False
     selections: list[Any] = dataclasses.field(default_factory=list)
     """What must hold for the results of selections; see `result_aliases`."""
+    held: frozenset[int] = frozenset()
+    """The storages of the tensors that the frame returns, or keeps after the region."""
 
 
 def region_of(output: Any) -> Region:

@@ -8,6 +8,7 @@ import dataclasses
 from typing import Any
 
 from torch import fx
+from torch._dynamo import variables
 
 from graphmend.runtime import fallback, graph_writes
 from graphmend.runtime.graph_writes import storage_of
@@ -54,29 +55,51 @@ def note(
 
 def require_indistinguishable(output: Any) -> None:
     """Start over without a selection whose result, in the complete region, can be told apart."""
-    selections = region_of(output).selections
+    region = region_of(output)
+    selections = region.selections
     if not selections:
         return
     graph = output.graph
     groups = _Groups(selections)
     visible = _visible_outside(graph)
     for selection in reversed(selections):
-        reason = _distinguished(selection, groups, visible, graph)
+        reason = _distinguished(selection, groups, visible, region.held, graph)
         if reason is not None:
             fallback.start_over(output, selection.site, selection.speculations, reason)
 
 
+def held_by_frame(tx: Any, goes_on: bool) -> frozenset[int]:
+    """The storages of the tensors that the frame of `tx` returns, or keeps if it goes on."""
+    found: set[int] = set()
+
+    def visit(variable: Any) -> None:
+        if isinstance(variable, variables.TensorVariable):
+            found.update(map(storage_of, graph_writes.tensors_of(variable.as_proxy().node)))
+
+    frame = [tx.stack, tx.symbolic_locals] if goes_on else [tx.stack]
+    variables.base.VariableTracker.visit(visit, frame)
+    return frozenset(found)
+
+
 def _distinguished(
-    selection: Selection, groups: "_Groups", visible: set[int], graph: fx.Graph
+    selection: Selection,
+    groups: "_Groups",
+    visible: set[int],
+    held: frozenset[int],
+    graph: fx.Graph,
 ) -> str | None:
     written = _written_after(selection, graph)
-    for result in selection.results():
+    for pair in selection.joined:
+        result = _storage(pair.result)
         group = groups.of(result)
         # What only the sides have is gone, but for its part in the result.
         alive = group & (selection.existing | selection.results())
-        if len(alive) > 1 and written & group:
+        # What a side gives may be needed for its gradient: then autograd objects to the write.
+        if written & group and (len(alive) > 1 or _requires_grad(pair.result)):
             return "what a side gives, or the result, is written in place later"
-        if len(group & visible) > 1:
+        # A slot of an object that is bound again may be bound to another tensor.
+        leaves = not pair.stored or result in held
+        if leaves and len(group & visible) > 1:
             return "the result leaves the region beside a tensor that it may be"
     return None
 
@@ -118,6 +141,10 @@ class _Groups:
         merged = self._groups.get(one, {one}) | self._groups.get(other, {other})
         for storage in merged:
             self._groups[storage] = merged
+
+
+def _requires_grad(node: fx.Node) -> bool:
+    return any(tensor.requires_grad for tensor in graph_writes.tensors_of(node))
 
 
 def _storage(node: fx.Node) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch._dynamo import variables
 
-from graphmend.runtime import fallback, gradients, graph_writes, result_aliases, sides, truth
+from graphmend.runtime import fallback, gradients, graph_writes, merge, result_aliases, sides, truth
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.join import Joiner
 
@@ -17,16 +17,25 @@ def call(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         predicate = args[0].realize() if len(args) > 2 else None
         if type(predicate) is not variables.TensorVariable:
             return fallback.inline(tx, callee, args, kwargs)
+        caches = _caches(kwargs)
         condition = truth.scalar_truth(tx, predicate)
     except NotDeferrable as reason:
         return fallback.in_place(tx, callee, args, kwargs, reason)
     try:
-        return _joined(tx, condition, args[1:], site, speculations)
+        return _joined(tx, condition, args[1:], caches, (site, speculations))
     except NotDeferrable as reason:
         fallback.start_over(tx.output, site, speculations, str(reason))
 
 
-def _joined(tx: Any, condition: Any, args: list[Any], site: Any, speculations: int) -> Any:
+def _caches(kwargs: dict[str, Any]) -> frozenset[str]:
+    if kwargs.keys() - {"caches"}:
+        raise NotDeferrable("the call has keyword arguments that select does not take")
+    return frozenset(kwargs["caches"].as_python_constant() if kwargs else ())
+
+
+def _joined(
+    tx: Any, condition: Any, args: list[Any], caches: frozenset[str], site: tuple[Any, int]
+) -> Any:
     graph = tx.output.graph
     existing = frozenset(
         graph_writes.storage_of(t) for node in graph.nodes for t in graph_writes.tensors_of(node)
@@ -34,7 +43,8 @@ def _joined(tx: Any, condition: Any, args: list[Any], site: Any, speculations: i
     then = sides.trace(tx, args[0], args[2:])
     otherwise = sides.trace(tx, args[1], args[2:])
     joiner = Joiner(tx, condition)
+    merge.merge(tx, joiner, then.writes, otherwise.writes, caches)
     result = joiner.join(then.result, otherwise.result)
     gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
-    result_aliases.note(tx, site, speculations, existing, joiner.joined)
+    result_aliases.note(tx, *site, existing, joiner.joined)
     return result

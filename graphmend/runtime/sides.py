@@ -1,7 +1,7 @@
 """One side of a selection, traced into the graph, and what must hold for it to run untaken.
 
 A side that runs although its branch is not taken must not show: it draws no random numbers, cannot
-fail on data, and writes nothing that existed before it.
+fail on data, and writes no tensor that existed before it. Writes to Python objects are taken back.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.region import region_of
+from graphmend.runtime.side_writes import Writes, recording
 
 # Operators without a tensor as result that change nothing but the modes, which are compared.
 _MODE_SETTERS = frozenset(
@@ -32,10 +33,11 @@ _TENSOR_SETTERS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """What a side gives, and the operators that it added to the graph."""
+    """What a side gives, the operators that it added to the graph, and what it wrote."""
 
     result: Any
     nodes: list[fx.Node]
+    writes: Writes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +80,7 @@ def trace(tx: Any, function: Any, values: list[Any]) -> Side:
     """Trace a call of `function`. Raises NotDeferrable unless it may run untaken."""
     before = _State.now(tx)
     last = next(iter(reversed(tx.output.graph.nodes)), None)
-    result = _traced(tx, function, values)
+    result, writes = _traced(tx, function, values)
     nodes = _operators_after(tx.output.graph, last)
     for node in nodes:
         _require_harmless(node)
@@ -87,14 +89,13 @@ def trace(tx: Any, function: Any, values: list[Any]) -> Side:
     for node in nodes:
         if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
             raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
-    return Side(result, nodes)
+    return Side(result, nodes, writes)
 
 
-def _traced(tx: Any, function: Any, values: list[Any]) -> Any:
-    side_effects = tx.output.side_effects
+def _traced(tx: Any, function: Any, values: list[Any]) -> tuple[Any, Writes]:
     try:
-        # In a scope of its own, TorchDynamo refuses writes to objects that come from outside.
-        with enter_new_scope(), side_effects.defer_side_effect_checks():
+        # In a scope of its own, TorchDynamo asks about writes to objects that come from outside.
+        with enter_new_scope(), recording(tx.output.side_effects) as recorder:
             result = function.call_function(tx, values, {}).realize()
     except (NotDeferrable, RestartAnalysis):
         raise
@@ -105,7 +106,7 @@ def _traced(tx: Any, function: Any, values: list[Any]) -> Any:
         raise NotDeferrable(f"a side cannot be traced: {type(error).__name__}: {text}") from error
     if tx.output.should_exit:
         raise NotDeferrable("the graph breaks in a side")
-    return result
+    return result, recorder.take_back()
 
 
 def _operators_after(graph: fx.Graph, last: fx.Node | None) -> list[fx.Node]:
@@ -141,7 +142,7 @@ def _require_harmless(node: fx.Node) -> None:
 
 def _require_unchanged(before: _State, after: _State) -> None:
     if not python_writes.same(before.writes, after.writes):
-        raise NotDeferrable("a side writes to Python objects")
+        raise NotDeferrable("a side writes to Python objects in a way that cannot be taken back")
     if before.modes != after.modes:
         raise NotDeferrable("a side changes a mode")
     for what, earlier, later in zip(

@@ -1,0 +1,230 @@
+"""Sides that write to Python objects: what both make of a slot is joined as their results are."""
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+
+from graphmend.runtime import select
+from tests.runtime.observe import agrees, see
+
+
+def _branch(predicate, then, otherwise, *values, caches=()):
+    return then(*values) if predicate else otherwise(*values)
+
+
+class _State:
+    def __init__(self):
+        self.t = torch.zeros(2)
+        self.u = torch.ones(2)
+        self.n = 1
+        self.items = [1]
+        self.table = {"a": torch.zeros(2), "b": 2}
+
+
+def _program(then, otherwise, **options):
+    def program(choose):
+        def run(x, state):
+            h = x * 2
+            choose((h > 3).any(), then, otherwise, h, state, **options)
+            return h + state.t + state.table["a"]
+
+        return run
+
+    return program(_branch), program(select)
+
+
+_CASES = [lambda v=v: (torch.tensor([v, 0.5]), _State()) for v in (1.0, 2.0)]
+
+
+def _set_t(h, state):
+    state.t = h * 3
+
+
+def _set_u(h, state):
+    state.u = h + 1
+
+
+def _set_both(h, state):
+    state.t, state.u, state.n = h.sin(), h.cos(), 2
+
+
+def _set_n(h, state):
+    state.n = 2
+
+
+def _keep(h, state):
+    state.t, state.n = state.t.to(torch.float32), 1
+
+
+def _set_item(h, state):
+    state.table["a"] = h.exp()
+
+
+def _nothing(h, state):
+    pass
+
+
+@pytest.mark.parametrize("one, other", [*itertools.product([_set_t, _keep, _set_item], repeat=2)])
+def test_slots_are_joined(one, other):
+    agrees(*_program(one, other), *_CASES)
+
+
+def test_a_slot_that_one_side_writes_keeps_its_value_on_the_other():
+    agrees(*_program(_set_t, _nothing), *_CASES)
+    agrees(*_program(_nothing, _set_item), *_CASES)
+    agrees(*_program(_set_t, _set_u), *_CASES)
+
+
+def test_equal_constants_are_stored():
+    agrees(*_program(_set_n, _set_both), *_CASES)
+    agrees(*_program(_set_n, _set_n), *_CASES)
+
+
+def _new(h, state):
+    state.fresh = h * 2
+
+
+def _new_item(h, state):
+    state.table["c"] = h
+
+
+def _remove(h, state):
+    del state.table["b"]
+
+
+def _remove_attribute(h, state):
+    del state.n
+
+
+def _append(h, state):
+    state.items.append(2)
+
+
+def _other_shape(h, state):
+    state.t = h[None]
+
+
+def _other_kind(h, state):
+    state.t = None
+
+
+@pytest.mark.parametrize(
+    "side",
+    [_set_n, _new, _new_item, _remove, _remove_attribute, _append, _other_shape, _other_kind],
+)
+def test_other_writes_keep_the_branch(side):
+    def program(choose):
+        def run(x, state):
+            h = x * 2
+            choose((h > 3).any(), side, _nothing, h, state)
+            return h + 1
+
+        return run
+
+    agrees(program(_branch), program(select), *_CASES, captured=False)
+
+
+def test_a_list_of_the_region_keeps_the_branch():
+    def add(values, h):
+        values.append(h)
+
+    def program(choose):
+        def run(x):
+            values = [x + 1]
+            choose((x > 3).any(), add, lambda values, h: None, values, x + 2)
+            return sum(values)
+
+        return run
+
+    cases = [lambda v=v: (torch.full((2,), v),) for v in (1.0, 4.0)]
+    agrees(program(_branch), program(select), *cases, captured=False)
+
+
+def test_a_stored_tensor_that_is_returned_too_keeps_the_branch():
+    def program(choose):
+        def run(x, state):
+            choose((x > 3).any(), _set_t, _nothing, x * 2, state)
+            return state.t
+
+        return run
+
+    agrees(program(_branch), program(select), *_CASES, captured=False)
+    original, mended = program(_branch), program(select)
+    state, compiled = _State(), torch.compile(mended, backend="eager")
+    assert compiled(torch.zeros(2), state) is state.t
+    assert original(torch.zeros(2), state) is state.t
+
+
+def test_writes_of_nested_selections():
+    def outer(choose):
+        def then(h, state):
+            choose((h > 5).any(), _set_t, _set_item, h, state)
+            state.t = state.t + 1
+
+        return then
+
+    def program(choose):
+        def run(x, state):
+            h = x * 2
+            choose((h > 3).any(), outer(choose), _set_u, h, state)
+            return h + state.t + state.table["a"]
+
+        return run
+
+    cases = [lambda v=v: (torch.tensor([v, 0.5]), _State()) for v in (1.0, 2.0, 9.0)]
+    agrees(program(_branch), program(select), *cases)
+
+
+def _frequencies(length):
+    factors = [1.0, 2.0, 4.0, 8.0] if length > 8 else [1.0] * 4
+    exponents = torch.arange(0, 8, 2, dtype=torch.int64).float() / 8
+    return 1.0 / (torch.tensor(factors, dtype=torch.float32) * 10000**exponents)
+
+
+def _long(module, device):
+    if not hasattr(module, "long"):
+        module.long = module.compute(9)
+    module.register_buffer("frequencies", module.long, persistent=False)
+
+
+def _short(module, device):
+    module.original = module.original.to(device)
+    module.register_buffer("frequencies", module.original, persistent=False)
+
+
+class _Positions(nn.Module):
+    def __init__(self, choose):
+        super().__init__()
+        self.choose = choose
+        self.compute = _frequencies
+        self.register_buffer("frequencies", _frequencies(1), persistent=False)
+        self.original = self.frequencies
+
+    @torch.no_grad()
+    def forward(self, positions):
+        length = positions.max() + 1
+        self.choose(length > 8, _long, _short, self, positions.device, caches=("long",))
+        return (positions[:, None] * self.frequencies).cos()
+
+
+@pytest.mark.parametrize("order", [*itertools.product((3, 9), repeat=3)])
+def test_a_buffer_bound_again_is_compiled_twice_at_most(order):
+    torch._dynamo.reset()
+    graphs = 0
+
+    def backend(module, example_inputs):
+        nonlocal graphs
+        graphs += 1
+        return module.forward
+
+    original, mended = _Positions(_branch), _Positions(select)
+    compiled = torch.compile(mended, backend=backend, fullgraph=True)
+    for last in (*order, 3, 9):
+        inputs = lambda n=last: (torch.tensor([0.0, 1.0, n]),)  # noqa: E731
+        assert see(compiled, inputs) == see(original, inputs)
+        for name in ("frequencies", "original"):
+            assert torch.equal(getattr(mended, name), getattr(original, name))
+    assert list(mended.state_dict()) == list(original.state_dict()) == []
+    assert graphs <= 2
