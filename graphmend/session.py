@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from graphmend.analyses.kinds import Kinds
     from graphmend.ir.project import Project
     from graphmend.ir.source import Source
+    from graphmend.ir.texts import Texts
 
 _MOST_FILES = 64  # before the memory that the analyses hold is given back
 
@@ -27,14 +29,17 @@ class Analyses:
     effects: Effects
 
     @classmethod
-    def of(cls, path: Path) -> Analyses:
-        """The analyses of the project that the file at `path` belongs to, with nothing in them."""
+    def of(cls, path: Path, texts: Texts | None = None) -> Analyses:
+        """The analyses of the project that the file at `path` belongs to, with nothing in them.
+
+        `texts`: as for `Project.of`.
+        """
         # Imported here: whoever opens a session may meet no file that needs them.
         from graphmend.analyses.effects import Effects
         from graphmend.analyses.kinds import Kinds
         from graphmend.ir.project import Project
 
-        project = Project.of(path)
+        project = Project.of(path, texts)
         kinds = Kinds(project)
         return cls(project, kinds, Effects(project, kinds))
 
@@ -51,14 +56,18 @@ class Session:
         """The analyses for a file, kept from the file before where both are of one project."""
         from graphmend.ir import roots
 
-        root = roots.root_of(source.path.absolute())
-        kept = self._analyses
-        if kept is None or root != self._root or self._files >= _MOST_FILES:
-            kept = None
-        elif kept.project.knows_otherwise(source):
-            kept = None
+        path = source.path.absolute()
+        root = roots.root_of(path)
+        kept, texts = self._analyses, None
+        if kept is not None and (root != self._root or kept.project.knows_otherwise(source)):
+            kept = self._analyses = None
+        elif kept is not None and self._files >= _MOST_FILES:
+            if path in (kept.project.files or ()):
+                texts = kept.project.texts  # small beside the analyses, and as true as before
+            kept = self._analyses = None
+            gc.collect()  # they refer to each other, and the collector may be paused
         if kept is None:
-            kept = self._analyses = Analyses.of(source.path)
+            kept = self._analyses = Analyses.of(path, texts)
             self._root, self._files = root, 0
         self._files += 1
         return kept

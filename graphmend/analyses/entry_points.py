@@ -58,11 +58,21 @@ def entry_points(project: Project, module: Module) -> EntryPoints:
 
 def _names_compiler(module: Module) -> bool:
     """Whether any expression of the module is torch.compile or its like, whatever for."""
+    if any(
+        node.attr in _LAST and module.qualified(node, None) in _COMPILERS
+        for node in module.nodes
+        if isinstance(node, ast.Attribute)
+    ):
+        return True
+    # A plain name is one where it is imported as such.
     return any(
+        alias.name.rpartition(".")[2] in _LAST
+        for alias in module.nodes
+        if isinstance(alias, ast.alias)
+    ) and any(
         module.qualified(node, None) in _COMPILERS
         for node in module.nodes
-        if (isinstance(node, ast.Attribute) and node.attr in _LAST)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )
 
 

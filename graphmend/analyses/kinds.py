@@ -145,8 +145,11 @@ class Kinds:
         """`of`, for use while definitions of the function are still being worked out."""
         if function is None:
             return self._evaluate(expr, function, stmt)
-        work = lambda: self._evaluate(expr, function, stmt)  # noqa: E731
-        return self._table(function).expression((expr, stmt), work)
+        table, key = self._table(function), (expr, stmt)
+        found = table.expressions.get(key)
+        if found is not None:
+            return found
+        return table.expression(key, lambda: self._evaluate(expr, function, stmt))
 
     def compute(self, key: Hashable, work: Callable[[], Kind]) -> Kind:
         """The memoised result of a question that several functions share."""
@@ -163,7 +166,7 @@ class Kinds:
         return self._nodes[function]
 
     def _table(self, function: Function) -> Table:
-        return self._solver.table(function, lambda: self._sweep(function))
+        return self._solver.table(function, self._sweep)
 
     def _sweep(self, function: Function) -> None:
         """Work through a function in source order, so that chains of definitions stay shallow."""

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from graphmend.analyses.kind import BOTTOM, UNKNOWN, Kind, join
+
+F = TypeVar("F", bound=Hashable)
 
 _MAX_ROUNDS = 6
 _MAX_FRAMES = 120
@@ -88,12 +91,12 @@ class Solver:
         self._open: dict[Hashable, int] = {}
         self._leaning: dict[Hashable, int] = {}
 
-    def table(self, function: Hashable, sweep: Callable[[], None]) -> Table:
-        """The table of a function, solved unless that is under way."""
+    def table(self, function: F, sweep: Callable[[F], None]) -> Table:
+        """The table of a function, solved by `sweep` unless that is under way."""
         found = self._tables.get(function)
         if found is None:
             found = self._tables[function] = Table()
-            self._within(function, lambda: found.solve(sweep))
+            self._within(function, lambda: found.solve(lambda: sweep(function)))
         elif function in self._open:
             self._lean(self._open[function])
         elif function in self._leaning:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 from collections.abc import Iterator, Sequence
 
 from graphmend import session
 from graphmend.cli.options import Options
 from graphmend.cli.worker import process
+from graphmend.collector import paused
 from graphmend.report.outcome import Outcome
 
 
@@ -22,8 +24,9 @@ def outcomes(paths: Sequence[str], options: Options, jobs: int | None) -> Iterat
         yield from _spread(paths, options, workers)
         return
     shared = session.Session()
-    for path in paths:
-        yield _process(path, options, shared)
+    with paused():
+        for path in paths:
+            yield _process(path, options, shared)
 
 
 def _process(path: str, options: Options, shared: session.Session) -> Outcome:
@@ -48,7 +51,8 @@ def _spread(paths: Sequence[str], options: Options, workers: int) -> Iterator[Ou
     done = 0
     # Small chunks: files differ in size by far more than a chunk costs to send.
     chunk = max(1, min(16, len(paths) // (workers * 8)))
-    with ProcessPoolExecutor(workers) as pool:
+    # As `paused` does for one process: a worker lives no longer than the run.
+    with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
         work = functools.partial(_process_in_worker, options=options)
         try:
             for outcome in pool.map(work, paths, chunksize=chunk):

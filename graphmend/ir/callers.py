@@ -70,6 +70,7 @@ class Callers:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._names: dict[Module, dict[str, list[ast.Name | ast.Attribute]]] = {}
+        self._aliases: dict[Module, dict[str, list[str]]] = {}
         self._calls: dict[Module, list[ast.Call]] = {}
         self._found: dict[Function, list[CallSite] | CallersUnknown] = {}
         self._local: dict[Function, list[LocalCall]] = {}
@@ -163,10 +164,19 @@ class Callers:
     def _uses(self, module: Module, name: str) -> list[ast.Name | ast.Attribute]:
         """The loads of `name`, and of the names it is imported as, in source order."""
         found = list(self._index(module).get(name, ()))
-        for other, targets in self._project.namespace(module).imports.items():
-            if other != name and any(t.rpartition(".")[2] == name for t in targets):
-                found += self._index(module).get(other, ())
+        for other in self._imported_as(module).get(name, ()):
+            found += self._index(module).get(other, ())
         return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    def _imported_as(self, module: Module) -> dict[str, list[str]]:
+        """The other names under which the module imports a name."""
+        if module not in self._aliases:
+            aliases: dict[str, list[str]] = {}
+            for other, targets in self._project.namespace(module).imports.items():
+                for name in {target.rpartition(".")[2] for target in targets} - {other}:
+                    aliases.setdefault(name, []).append(other)
+            self._aliases[module] = aliases
+        return self._aliases[module]
 
     def _index(self, module: Module) -> dict[str, list[ast.Name | ast.Attribute]]:
         if module not in self._names:

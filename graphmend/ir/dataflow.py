@@ -28,6 +28,7 @@ class Flow:
         self._definitions: list[Definition] = []
         self._number: dict[Definition, int] = {}
         self._of_name: dict[str, int] = {}
+        self._asked_before: dict[tuple[ast.stmt, str], frozenset[Definition]] = {}
         self._names: dict[str, int] = {}
         for access in self._accesses.nodes.values():
             for definition in (*access.sure, *access.maybe):
@@ -46,7 +47,12 @@ class Flow:
         Empty where the name is never bound there. Bindings that the header itself makes before
         other parts of it run (a walrus, a capture before its guard) count.
         """
-        name = self._scope.mangle(name)
+        key = (stmt, name)
+        if key not in self._asked_before:
+            self._asked_before[key] = self._definitions_reaching(stmt, self._scope.mangle(name))
+        return self._asked_before[key]
+
+    def _definitions_reaching(self, stmt: ast.stmt, name: str) -> frozenset[Definition]:
         external = Definition(name, Sentinel.ENTRY, None, DefinitionKind.EXTERNAL)
         if name not in self._names:
             return frozenset({external})

@@ -95,13 +95,15 @@ def lookup(
     """What `parts`, attribute after attribute, mean at the top level of `module`."""
     if hops > _MAX_HOPS or not parts:
         return None
-    qualname = ".".join(parts)
-    found: Found = module.functions.get(qualname) or module.classes.get(qualname)
-    if found is not None:
-        return found
     head, rest = parts[0], parts[1:]
-    if head in module.classes:
-        return project.member(module.classes[head], rest[0]) if len(rest) == 1 else None
+    found: Found
+    if module.may_define(head):
+        qualname = ".".join(parts)
+        found = module.functions.get(qualname) or module.classes.get(qualname)
+        if found is not None:
+            return found
+        if head in module.classes:
+            return project.member(module.classes[head], rest[0]) if len(rest) == 1 else None
     names = project.namespace(module)
     for target in names.imports.get(head, ()):
         found = project.follow(".".join([target, *rest]), module, third_party, hops + 1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from unicodedata import normalize
 
 from graphmend.ir.names import Resolver, is_overload, qualname
 from graphmend.ir.positions import Positions
@@ -23,6 +24,7 @@ from graphmend.ir.scopes import (
 )
 from graphmend.ir.source import Source, SourceError
 from graphmend.ir.symbols import ClassInfo, Function, attribute_stores, receiver
+from graphmend.ir.trees import parsed
 
 if TYPE_CHECKING:
     import libcst
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from graphmend.ir.twins import TwinTrees
 
 __all__ = ["ClassInfo", "Function", "Module"]
+
+_DEFINED = re.compile(r"(?:def|class)[\s\\]+([^\s\\(:\[]+)")
 
 
 class Module:
@@ -48,9 +52,7 @@ class Module:
     def parse(cls, source: Source, name: str) -> Module:
         """Parse a file under its dotted module name; SourceError where it is not Python."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escapes and the like are not our business
-                tree = ast.parse(source.text, filename=str(source.path))
+            tree = parsed(source.text, str(source.path))
         except SyntaxError as error:
             line = f"line {error.lineno}: " if error.lineno else ""
             raise SourceError(source.path, f"{line}{error.msg}") from None
@@ -111,6 +113,15 @@ class Module:
     def function_at(self, node: FunctionNode) -> Function:
         """The Function of a def or lambda node."""
         return self._functions_by_node[node]
+
+    def may_define(self, name: str) -> bool:
+        """Whether a def or class of that name may be anywhere in the file: answered from the text,
+        since most files that are asked only hand names on, and need no scopes for that."""
+        return name in self._defined
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        return frozenset(normalize("NFKC", name) for name in _DEFINED.findall(self.source.text))
 
     @cached_property
     def functions(self) -> dict[str, Function]:
@@ -217,12 +228,15 @@ class Module:
     def _identifiers(self) -> frozenset[str]:
         found: set[str] = set()
         for node in self.nodes:
-            for field in ("id", "attr", "arg", "name", "asname", "module", "rest"):
-                value = getattr(node, field, None)
-                if isinstance(value, str):
-                    found.update(value.split("."))
-            for field in ("names", "kwd_attrs"):
-                found.update(v for v in getattr(node, field, ()) if isinstance(v, str))
+            match node:
+                case ast.Name():
+                    found.add(node.id)
+                case ast.Attribute():
+                    found.add(node.attr)
+                case ast.Constant():
+                    pass
+                case _:
+                    found.update(_identifiers_in(node))
         return frozenset(found)
 
     @cached_property
@@ -272,6 +286,15 @@ class Module:
 _Symbol = TypeVar("_Symbol", Function, ClassInfo)
 
 
+def _identifiers_in(node: ast.AST) -> Iterator[str]:
+    for field in ("arg", "name", "asname", "module", "rest"):
+        value = getattr(node, field, None)
+        if isinstance(value, str):
+            yield from value.split(".")
+    for field in ("names", "kwd_attrs"):
+        yield from (v for v in getattr(node, field, ()) if isinstance(v, str))
+
+
 def _place(symbol: Function | ClassInfo) -> tuple[int, int]:
     return symbol.node.lineno, symbol.node.col_offset
 
@@ -308,7 +331,10 @@ def _attributes_bound(function: Function) -> Iterator[tuple[str, Function, ast.e
                 if module.scope_of(base).owner(name) is function.scope:
                     site = module.function_of(node) or function
                     yield target.attr, site, value
-        stack.extend(reversed(children(node)))
+        inside = children(node)
+        if inside:
+            inside.reverse()
+            stack += inside
 
 
 def _around(

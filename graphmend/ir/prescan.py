@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 
 from graphmend.ir.scopes import children
+from graphmend.ir.trees import looked_at
 
 _TORCH = re.compile(r"torch|\bnn\b")
 _FUNCTION = re.compile(r"\b(?:def|lambda)\b")
@@ -29,9 +29,7 @@ def has_candidates(text: str) -> bool:
     error is reported.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        tree = looked_at(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     return _FUNCTION.search(text) is not None and _function_has_candidate(tree)

@@ -7,9 +7,8 @@ every file looked for in vain in `Project.missing`, so that a cache can tell whe
 from __future__ import annotations
 
 import ast
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +19,7 @@ from graphmend.ir.definitions import Definition, Found, Namespace, Value, lookup
 from graphmend.ir.hierarchy import Hierarchy
 from graphmend.ir.module import ClassInfo, Function, Module
 from graphmend.ir.source import Source, SourceError, read_source
+from graphmend.ir.texts import Texts
 
 if TYPE_CHECKING:
     from graphmend.ir.callers import Callers, CallersUnknown, CallSite, LocalCall
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Definition", "Project", "Value"]
 
 _NEVER_PARSED = frozenset({"torch", "torchgen", "functorch", "numpy", "builtins"})
-_STAR_IMPORT = re.compile(rb"import[ \t\\]+\*")
-_NAMES = re.compile(rb"[\w\s,()\\]*(#.*)?$")  # as between the parentheses of an import
-_WORD = re.compile(rb"\w")
-_KEPT_BYTES = 64 << 20
 
 T = TypeVar("T")
 
@@ -43,21 +39,18 @@ class Project:
     `third_party=True` (base classes, mostly), and torch and the standard library never are.
     """
 
-    def __init__(self, root: Path, path: Path) -> None:
+    def __init__(self, root: Path, path: Path, texts: Texts | None = None) -> None:
         self.root = root
         self.consulted: set[Path] = set()
         self.missing: set[Path] = set()
+        self.texts = texts or Texts(root, path)
         self._near = path
         self._modules: dict[Path, Module | None] = {}
         self._paths: dict[tuple[str, tuple[Path, ...]], Path | None] = {}
         self._bases: dict[Path, tuple[Path, ...]] = {}
         self._namespaces: dict[Path, Namespace] = {}
         self._followed: dict[tuple[str, Path | None, bool], Found] = {}
-        self._adopted: dict[Path, bytes] = {}
         self._owned: dict[tuple[str, Path | None], bool] = {}
-        self._texts: dict[Path, bytes] = {}
-        self._kept = 0
-        self._mentions: dict[str, list[Path] | None] = {}
         self._remembered: dict[str, Any] = {}
 
     def remembered(self, name: str, work: Callable[[], T]) -> T:
@@ -71,10 +64,13 @@ class Project:
         return found
 
     @classmethod
-    def of(cls, path: Path) -> Project:
-        """The project that the file at `path` belongs to; the file need not exist."""
+    def of(cls, path: Path, texts: Texts | None = None) -> Project:
+        """The project that the file at `path` belongs to; the file need not exist.
+
+        `texts` are those of another object for the same project, where nothing has changed since.
+        """
         path = path.absolute()
-        return cls(roots.root_of(path), path)
+        return cls(roots.root_of(path), path, texts)
 
     # -- modules ---------------------------------------------------------------------------
 
@@ -121,7 +117,7 @@ class Project:
         """Let `module` stand for the file at its path, whatever is on disk."""
         path = module.path.absolute()
         self._modules[path] = module
-        self._adopted[path] = module.source.text.encode("utf-8", "replace")
+        self.texts.adopt(path, module.source.text.encode("utf-8", "replace"))
 
     def name_of(self, path: Path) -> str:
         """The dotted name under which the file at `path` is imported."""
@@ -314,61 +310,27 @@ class Project:
 
     # -- text search -----------------------------------------------------------------------
 
-    @cached_property
+    @property
     def files(self) -> list[Path] | None:
         """Every Python file of the project; None where there are too many to search."""
-        return roots.project_files(self.root, self._near)
+        return self.texts.files
 
     def mentioning(self, name: str) -> list[Path] | None:
         """The project's files in which `name` occurs as a whole word; None: cannot tell."""
-        if name not in self._mentions:
-            self._mentions[name] = self._search(name)
-        return self._mentions[name]
-
-    def _search(self, name: str) -> list[Path] | None:
-        if self.files is None:
-            return None
-        word = name.encode()
-        return [
-            path
-            for path in self.files
-            if word in (text := self.text(path)) and any(_lines_with(text, word))
-        ]
+        return self.texts.mentioning(name)
 
     def could_import(self, path: Path, name: str) -> bool:
         """Whether the text at `path` may bind or reach `name` of another module."""
-        text, word = self.text(path), name.encode()
-        if _STAR_IMPORT.search(text):
-            return True
-        return any(
-            b"import" in line or b"." + word in line or _NAMES.match(line)
-            for line in _lines_with(text, word)
-        )
+        return self.texts.could_import(path, name)
 
     def text(self, path: Path) -> bytes:
         """The bytes of a file of the project; empty where it cannot be read."""
-        text = self._adopted.get(path) or self._texts.get(path)
-        if text is not None:
-            return text
-        try:
-            with open(path, "rb", buffering=0) as stream:
-                text = stream.read()
-        except OSError:
-            return b""
-        if self._kept + len(text) <= _KEPT_BYTES:
-            self._kept += len(text)
-            self._texts[path] = text
-        return text
-
-    def forget_texts(self) -> None:
-        """Drop the file contents kept for text searches (tens of megabytes for a big project)."""
-        self._texts.clear()
-        self._kept = 0
+        return self.texts.of(path)
 
     @property
     def searched(self) -> bool:
         """Whether an answer so far rests on a search through all files of the project."""
-        return bool(self._mentions)
+        return self.texts.searched
 
     def fingerprint(self) -> str:
         """A hash over names, sizes and times of all files of the project (milliseconds)."""
@@ -380,17 +342,3 @@ class Project:
             except OSError:
                 digest.update(f"{path}:-\n".encode())
         return digest.hexdigest()
-
-
-def _lines_with(text: bytes, word: bytes) -> Iterator[bytes]:
-    """The lines in which the whole word occurs, but for those that are only a comment."""
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        whole = not (_WORD.match(text, at - 1, at) or _WORD.match(text, end, end + 1))
-        first = text.rfind(b"\n", 0, at) + 1
-        last = text.find(b"\n", end)
-        line = text[first : last if last >= 0 else len(text)]
-        if whole and not line.lstrip().startswith(b"#"):
-            yield line
-        at = text.find(word, end)

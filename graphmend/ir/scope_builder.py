@@ -68,11 +68,13 @@ class _Builder:
             inside = children(node)
             for child in inside:
                 parents[child] = node
-            visit = visitors.get(type(node))
+            visit = visitors.get(node.__class__)
             work = visit(node, scope) if visit is not None else None
-            if work is None:
-                work = [(child, scope) for child in inside]
-            stack.extend(reversed(work))
+            if work is not None:
+                stack += work[::-1]
+            elif inside:
+                inside.reverse()
+                stack += [(child, scope) for child in inside]
         self.settle()
         return ScopeMap(self.module, self.scopes, self.name_scopes, parents)
 
@@ -109,9 +111,11 @@ class _Builder:
     def name(self, node: ast.Name, scope: Scope) -> list[_Work]:
         self.name_scopes[node] = scope
         scope.names.setdefault(scope.mangle(node.id), []).append(node)
+        if isinstance(node.ctx, ast.Load):
+            return []
         if isinstance(node.ctx, ast.Store):
             self.bind(scope, node.id, Binding(BindingKind.OTHER, self.parents[node]))
-        elif isinstance(node.ctx, ast.Del):
+        else:
             self.bind(scope, node.id, Binding(BindingKind.DELETE, self.parents[node]))
         return []
 

@@ -128,24 +128,41 @@ class ScopeMap:
     parents: dict[ast.AST, ast.AST]
 
 
-_SKIPPED_FIELDS = frozenset({"ctx", "op", "ops", "id", "attr", "type_comment", "conversion"})
+# Fields that never hold a node, and those of contexts and operators.
+_SKIPPED_FIELDS = frozenset(
+    """arg asname attr conversion ctx id is_async kind kwd_attrs level lineno module op ops rest
+    simple tag type_comment""".split()
+)
+_WITHOUT_NODES = (ast.Constant, ast.Global, ast.Nonlocal)
+# Lists that may hold something else beside nodes: the None of `**mapping` and of no default.
+_MIXED_FIELDS = frozenset({"keys", "kw_defaults"})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The child nodes in source order, without contexts and operators (which are shared)."""
-    kind = type(node)
-    fields = _FIELDS.get(kind)
+    fields = _FIELDS.get(node.__class__)
     if fields is None:
-        fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in _SKIPPED_FIELDS)
+        fields = _fields(node.__class__)
     found: list[ast.AST] = []
     for name in fields:
         value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
+        if value.__class__ is list:
+            if name in _MIXED_FIELDS:
+                found += [item for item in value if item is not None]
+            else:
+                found += value
+        elif isinstance(value, ast.AST):
             found.append(value)
-        elif isinstance(value, list):
-            found.extend(item for item in value if isinstance(item, ast.AST))
     return found
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a type of node that may hold nodes. This is asked of every node of a tree,
+    so it is worked out once a type."""
+    skipped = _SKIPPED_FIELDS if not issubclass(kind, _WITHOUT_NODES) else frozenset(kind._fields)
+    fields = _FIELDS[kind] = tuple(f for f in kind._fields if f not in skipped)
+    return fields
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
@@ -154,7 +171,10 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        inside = children(node)
+        if inside:
+            inside.reverse()
+            stack += inside
 
 
 def parameters(node: ast.arguments) -> list[ast.arg]:

@@ -170,6 +170,8 @@ def receiver(function: Function) -> str | None:
 def attribute_stores(statement: ast.AST) -> list[tuple[ast.Attribute, ast.expr | None]]:
     """The attributes that a statement binds or deletes itself, each with the value if written."""
     found: list[tuple[ast.Attribute, ast.expr | None]] = []
+    if isinstance(statement, ast.expr):  # most nodes of a body
+        return found
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             _match(target, statement.value, found)
