@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from graphmend.analyses.aliases import Aliases
 from graphmend.analyses.kind import UNKNOWN, Kind, Tag
+from graphmend.facts import Facts
 from graphmend.ir.callers import CallersUnknown
 from graphmend.ir.cfg import Sentinel
+from graphmend.ir.module import Function
 from graphmend.ir.scopes import walk
 from graphmend.ir.symbols import attribute_stores
 from graphmend.rewrite.region import Region
@@ -56,7 +58,7 @@ def is_written_nowhere_later(branch: Branch) -> str | None:
     names = [n for n in region.outputs if any(_passes(side, n) for side in branch.sides)]
     if not names:
         return None
-    inside = {id(n) for side in branch.sides for s in _block(side) for n in walk(s)}
+    inside = {id(n) for s in branch.statements for n in walk(s)}
     for later in Aliases(branch.facts.effects).written_after(names, node, function):
         if id(later) not in inside and later is not node:
             text = ast.unparse(later).split("\n")[0]
@@ -65,23 +67,36 @@ def is_written_nowhere_later(branch: Branch) -> str | None:
 
 
 def joined(branch: Branch) -> Iterator[tuple[Value, Value]]:
-    """The pairs of values that the sides leave in the same place."""
-    region, statement = branch.region, branch.site.statement
+    """The pairs of values that the sides leave in the same place.
+
+    What follows and runs on each side leaves only tensors of what they chose.
+    """
+    region, after = branch.region, branch.after
     if region is None:
-        then, otherwise = branch.sides
-        assert isinstance(then, ast.expr) and isinstance(otherwise, ast.expr)
-        yield from _pairs(Value(then, statement), Value(otherwise, statement))
-    elif region.outputs is None:
+        if after is None:
+            then, otherwise = branch.sides
+            assert isinstance(then, ast.expr) and isinstance(otherwise, ast.expr)
+            statement = branch.site.statement
+            yield from _pairs(Value(then, statement), Value(otherwise, statement))
+        return
+    if region.outputs is None:
         then_values, other_values = (list(_returned(side, branch)) for side in branch.sides)
         for one in then_values:
             for other in other_values:
                 yield from _pairs(one, other)
     else:
-        for name in region.outputs:
-            one, other = (_left_in(name, _block(side), region.node) for side in branch.sides)
-            yield from _pairs(one, other)
-    if region is not None:
-        yield from _stored(branch, region)
+        left = set(region.outputs if after is None else after.outputs or ())
+        for name, one, other in named_values(region):
+            if name in left:
+                yield from _pairs(one, other)
+    yield from _stored(branch, region)
+
+
+def named_values(region: Region) -> Iterator[tuple[str, Value, Value]]:
+    """What the two sides of a branch leave in each of its outputs."""
+    for name in region.outputs or ():
+        one, other = (_left_in(name, side, region.node) for side in region.sides)
+        yield name, one, other
 
 
 def _pairs(one: Value, other: Value) -> Iterator[tuple[Value, Value]]:
@@ -153,8 +168,17 @@ def _passes(side: list[ast.stmt] | ast.expr, name: str) -> bool:
     return True
 
 
+def are_python_values(one: Value, other: Value, function: Function, facts: Facts) -> bool:
+    """Whether two values differ and one of them is a Python value, to which None counts."""
+    kinds = [kind_of(value, function, facts) for value in (one, other)]
+    texts = [ast.unparse(v.expression) if v.expression is not None else "" for v in (one, other)]
+    if texts[0] == texts[1] and texts[0]:
+        return False
+    return any(kind.tag is Tag.STATIC for kind in kinds) and not all(kind.none for kind in kinds)
+
+
 def _unlike(one: Value, other: Value, branch: Branch) -> str | None:
-    kinds = [_kind(value, branch) for value in (one, other)]
+    kinds = [kind_of(v, branch.site.function, branch.facts) for v in (one, other)]
     texts = [ast.unparse(v.expression) if v.expression is not None else "" for v in (one, other)]
     if texts[0] == texts[1] and texts[0] and all(k.tag is Tag.STATIC for k in kinds):
         return None
@@ -173,10 +197,11 @@ def _unlike(one: Value, other: Value, branch: Branch) -> str | None:
     return None
 
 
-def _kind(value: Value, branch: Branch) -> Kind:
+def kind_of(value: Value, function: Function, facts: Facts) -> Kind:
+    """The kind of a value that a side leaves."""
     if value.expression is None:
         return UNKNOWN
-    return branch.facts.kinds.of(value.expression, branch.site.function, value.stmt)
+    return facts.kinds.of(value.expression, function, value.stmt)
 
 
 def _returned_unchanged(branch: Branch) -> Iterator[str]:
@@ -222,11 +247,8 @@ def _is_argument(value: Value, branch: Branch) -> bool:
 
 def _is_returned(name: str, branch: Branch) -> bool:
     """Whether a later return hands out what the branch has left in a name."""
-    function, region = branch.site.function, branch.region
-    statement = branch.site.statement
-    made = {id(statement)}
-    if region is not None:
-        made |= {id(n) for side in branch.sides for s in _block(side) for n in walk(s)}
+    function, statement = branch.site.function, branch.site.statement
+    made = {id(statement)} | {id(n) for s in branch.statements for n in walk(s)}
     for later in function.cfg.reachable_after(statement):
         if not isinstance(later, ast.Return) or later.value is None:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphmend.detect.site import BRANCH, LOGGER, ONCE, Site
 from graphmend.ir.module import Module
-from graphmend.rewrite.region import region_of
+from graphmend.rewrite.region import following, region_of
 from graphmend.rewrite.selection import Selection
 
 
@@ -32,7 +32,7 @@ class Nesting:
         self, selection: Selection, sites: Collection[Site], stays: Mapping[Site, str]
     ) -> str | None:
         """Why a selection cannot be made, given sites and the reasons of those that stay."""
-        start, end = self._span(selection.site)
+        start, end = self._span(selection)
         for site in sites:
             if site is selection.site or not start < self._module.offsets(site.node)[0] < end:
                 continue
@@ -42,8 +42,12 @@ class Nesting:
                 return f"the log record of line {site.node.lineno} shows the function it stands in"
         return None
 
-    def _span(self, site: Site) -> tuple[int, int]:
+    def _span(self, selection: Selection) -> tuple[int, int]:
+        site = selection.site
         start, end = self._module.offsets(site.node)
-        if isinstance(site.node, ast.If):
+        if selection.used_by:
+            last = following(site.statement, site.function)[selection.used_by - 1]
+            end = self._module.offsets(last)[1]
+        elif isinstance(site.node, ast.If):
             end = self._module.offsets(region_of(site.node, site.function).last)[1]
         return start, end

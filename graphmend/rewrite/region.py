@@ -62,6 +62,65 @@ def region_of(node: ast.If, function: Function) -> Region:
     return Region(node, rest, tuple(sorted(inputs, key=_self_first)), None if returns else outputs)
 
 
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Statements behind a branch that use values it has `given`, and are to run on each side.
+
+    `inputs` are the other names they read from before, `outputs` those read behind them; None
+    where they end in a return.
+    """
+
+    statements: tuple[ast.stmt, ...]
+    given: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...] | None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters of the function that the statements become."""
+        return (*self.inputs, *self.given)
+
+    @property
+    def last(self) -> ast.stmt:
+        """The last of the statements."""
+        return self.statements[-1]
+
+
+def following(statement: ast.stmt, function: Function) -> tuple[ast.stmt, ...]:
+    """The statements behind `statement` in its block."""
+    parent = function.module.parent(statement)
+    assert parent is not None
+    for _, value in ast.iter_fields(parent):
+        if isinstance(value, list) and statement in value:
+            return tuple(value[value.index(statement) + 1 :])
+    raise AssertionError("a statement is in a block of its parent")
+
+
+def continuation(
+    branch: ast.stmt, given: Sequence[str], count: int, function: Function
+) -> Continuation:
+    """The next `count` statements behind a branch that leaves `given`.
+
+    Raises `Refused` where they cannot become a function.
+    """
+    statements = following(branch, function)[:count]
+    returns = any(map(_leaves, statements))
+    if returns and not _ends(statements):
+        raise Refused("what uses its numbers returns on some paths only")
+    bound = _bound(statements, function)
+    _require_own({*bound, *given}, function)
+    outputs: tuple[str, ...] = ()
+    if not returns:
+        live = function.flow.live_after(statements[-1])
+        outputs = tuple(n for n in dict.fromkeys([*given, *bound]) if n in live)
+    read = _read_from_before(statements, function)
+    read |= {name for name in outputs if not _surely_binds(statements, name)}
+    for name in sorted(read - set(given)):
+        _require_bound(name, branch, set(), function)
+    inputs = tuple(sorted(read - set(given), key=_self_first))
+    return Continuation(statements, tuple(given), inputs, None if returns else outputs)
+
+
 def inputs_of(choice: ast.IfExp, function: Function) -> tuple[str, ...]:
     """The variables that the two values of a conditional expression are made of.
 
@@ -89,20 +148,11 @@ def _shape(node: ast.If, function: Function) -> tuple[tuple[ast.stmt, ...], bool
         raise Refused("it returns on some paths only, and goes on on others")
     if _ends(node.orelse):
         return (), True
-    following = _following(node, function)
+    behind = following(node, function)
     is_body = function.module.parent(node) is function.node
-    if not is_body and not _ends(following):
+    if not is_body and not _ends(behind):
         raise Refused("it returns from inside a block behind which the function goes on")
-    return following, True
-
-
-def _following(node: ast.If, function: Function) -> tuple[ast.stmt, ...]:
-    parent = function.module.parent(node)
-    assert parent is not None
-    for _, value in ast.iter_fields(parent):
-        if isinstance(value, list) and node in value:
-            return tuple(value[value.index(node) + 1 :])
-    raise AssertionError("a statement is in a block of its parent")
+    return behind, True
 
 
 def _leaves(node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ from graphmend.detect.output import output_statement
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
 from graphmend.ir.scopes import walk
-from graphmend.rewrite.region import Region
+from graphmend.rewrite.region import Continuation, Region
 
 Side = list[ast.stmt] | ast.expr
 
@@ -25,13 +25,15 @@ Side = list[ast.stmt] | ast.expr
 class Branch:
     """A branch under examination. `region` is None for a conditional expression.
 
-    `caches` maps attributes that a side fills for later calls to the statements that do.
+    `after` is what follows and runs on each side, too. `caches` maps attributes that a side fills
+    for later calls to the statements that do.
     """
 
     site: Site
     facts: Facts
     region: Region | None
     sides: tuple[Side, Side]
+    after: Continuation | None
     caches: dict[str, ast.If]
 
     def effects(self) -> Iterator[tuple[ast.AST, EffectSet]]:
@@ -43,9 +45,14 @@ class Branch:
         for side in self.sides:
             if isinstance(side, ast.expr):
                 yield side, facts.effects.of_expr(side, function, self.site.statement)
-                continue
-            for statement in self._own(side):
-                yield statement, facts.effects.of_statement(statement, function)
+        for statement in self._own(self.statements):
+            yield statement, facts.effects.of_statement(statement, function)
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """The statements of both sides, and those that follow and run on each."""
+        own = [s for side in self.sides if isinstance(side, list) for s in side]
+        return own + list(self.after.statements if self.after is not None else ())
 
     def _own(self, block: list[ast.stmt]) -> Iterator[ast.stmt]:
         function, facts = self.site.function, self.facts

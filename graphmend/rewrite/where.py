@@ -6,13 +6,15 @@ import ast
 
 from graphmend.detect.site import BRANCH, Site
 from graphmend.facts import Facts
+from graphmend.ir.module import Function
 from graphmend.rewrite import joins, sides
 from graphmend.rewrite.caches import cached_attributes
 from graphmend.rewrite.checks import not_scripted
 from graphmend.rewrite.names import Names
+from graphmend.rewrite.numbers import uses
 from graphmend.rewrite.predicate import predicate
 from graphmend.rewrite.refusal import Refused
-from graphmend.rewrite.region import region_of, require_movable
+from graphmend.rewrite.region import Continuation, continuation, region_of, require_movable
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.sides import Branch
 
@@ -44,6 +46,7 @@ def rewrite(site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> 
         start=facts.module.offsets(node)[0],
         predicate=test,
         select=runtime["select"],
+        used_by=len(branch.after.statements) if branch.after is not None else 0,
         caches=tuple(sorted(branch.caches)),
     )
 
@@ -53,11 +56,40 @@ def _branch(site: Site, facts: Facts) -> Branch:
     node, function = site.node, site.function
     if isinstance(node, ast.If):
         region = region_of(node, function)
-        for statement in (s for side in region.sides for s in side):
-            require_movable(statement, function)
+        numbers = {
+            name
+            for name, one, other in joins.named_values(region)
+            if joins.are_python_values(one, other, function, facts)
+        }
+        after = _after(node, region.outputs or (), numbers, function, facts)
         caches = cached_attributes(region, function, facts)
-        return Branch(site, facts, region, region.sides, caches)
-    assert isinstance(node, ast.IfExp)
-    for side in (node.body, node.orelse):
-        require_movable(side, function)
-    return Branch(site, facts, None, (node.body, node.orelse), {})
+        branch = Branch(site, facts, region, region.sides, after, caches)
+    else:
+        assert isinstance(node, ast.IfExp)
+        values = (joins.Value(node.body, site.statement), joins.Value(node.orelse, site.statement))
+        numbers = set()
+        match site.statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
+                if joins.are_python_values(*values, function, facts):
+                    numbers = {name}
+        after = _after(site.statement, tuple(numbers), numbers, function, facts)
+        branch = Branch(site, facts, None, (node.body, node.orelse), after, {})
+    for statement in branch.statements:
+        require_movable(statement, function)
+    for side in branch.sides:
+        if isinstance(side, ast.expr):
+            require_movable(side, function)
+    return branch
+
+
+def _after(
+    statement: ast.stmt,
+    given: tuple[str, ...],
+    numbers: set[str],
+    function: Function,
+    facts: Facts,
+) -> Continuation | None:
+    """What follows a branch that chooses numbers; None where it chooses none."""
+    if not numbers:
+        return None
+    return continuation(statement, given, uses(statement, numbers, function, facts), function)
