@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from corpus.registry import TABLE2
-from eval import table2
+from eval import table2, trees
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,11 +18,24 @@ def main(arguments: list[str] | None = None) -> int:
     known = [recipe.name for recipe in TABLE2]
     table.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(known)}")
     table.add_argument("--output", type=Path, help="folder for the results")
+    whole = commands.add_parser("trees", help="whole libraries mended: figures and what holds")
+    libraries = trees.known_names()
+    whole.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(libraries)}")
+    whole.add_argument("--output", type=Path, help="folder for the results")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.models if name not in known]
-    if unknown:
-        parser.error(f"no such model: {', '.join(unknown)} (known: {', '.join(known)})")
+    if options.command == "trees":
+        _require_known("library", options.libraries, libraries, parser)
+        return trees.run(options.libraries, options.output)
+    _require_known("model", options.models, known, parser)
     return table2.run(options.models, options.output)
+
+
+def _require_known(
+    what: str, names: list[str], known: list[str], parser: argparse.ArgumentParser
+) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        parser.error(f"no such {what}: {', '.join(unknown)} (known: {', '.join(known)})")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def run(names: Sequence[str], output: Path | None) -> int:
     folder = output or (None if names else RESULTS)
     with tempfile.TemporaryDirectory(prefix="graphmend-eval-") as scratch:
         for one in recipes:
-            rows.append(measure(one, Path(scratch) / one.name, _Progress()))
+            rows.append(measure(one, Path(scratch) / one.name, Progress()))
             if folder is not None:
                 _write(folder, about, rows)
     print_table(rows)
@@ -58,7 +58,7 @@ def _warn_about_versions() -> None:
             )
 
 
-class _Progress:
+class Progress:
     """Says on stderr which process runs, and how long after the start of its row."""
 
     def __init__(self) -> None:
