@@ -35,18 +35,24 @@ _DIVIDING = frozenset(("div", "truediv", "__truediv__", "divide"))
 
 def neutralise(
     tx: Any, condition: Any, then: Side, otherwise: Side, joined: Iterable[Joined]
-) -> None:
-    """Keep the gradients those of the branch. Raises NotDeferrable where that is not possible."""
+) -> frozenset[int]:
+    """Keep the gradients those of the branch. Raises NotDeferrable where that is not possible.
+
+    Returns the storages that the backward of one side alone may read: writing them later is an
+    error to autograd if that side was taken.
+    """
     pairs = [pair for pair in joined if _carries(pair.result)]
     if not pairs:
-        return
+        return frozenset()
     if tx.output.side_effects.tensor_hooks or torch.is_anomaly_enabled():
         raise NotDeferrable("gradients are watched by hooks or anomaly detection")
     reached = [(_reached(pair.then), _reached(pair.otherwise)) for pair in pairs]
     inside = {*then.nodes, *otherwise.nodes}
+    read: set[int] = set()
     for one, other in reached:
         _require_same_inputs(one, other)
         _require_zeros_kept((one ^ other) - inside)
+        read |= _touched(one ^ other)
     for side, by_side in ((then, [r[0] for r in reached]), (otherwise, [r[1] for r in reached])):
         passed = set().union(*by_side)
         nodes = [node for node in side.nodes if node in passed]
@@ -56,6 +62,13 @@ def neutralise(
             inner = set(side.nodes)
             for node in nodes:
                 gates.put_before(node, inner)
+    return frozenset(read)
+
+
+def _touched(nodes: set[fx.Node]) -> set[int]:
+    """The storages of the results and operands of `nodes`."""
+    involved = nodes.union(*(node.all_input_nodes for node in nodes))
+    return {graph_writes.storage_of(t) for n in involved for t in graph_writes.tensors_of(n)}
 
 
 def _carries(node: fx.Node) -> bool:

@@ -92,6 +92,10 @@ class Versions:
         new = (t for t in inputs if id(t) not in seen)
         return written | {storage_of(t) for t in new if _version(t) > 0}
 
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Whether the graph had `tensor` at that point."""
+        return any(known is tensor for known, _ in self.known)
+
     def of(self, tensor: torch.Tensor) -> int:
         """The version `tensor` had at that point; 0 when the graph did not know it yet."""
         return next((version for known, version in self.known if known is tensor), 0)
@@ -123,6 +127,22 @@ def written_unseen(node: fx.Node) -> set[int]:
     elif _looks_in_place(node) and any(t.is_inference() for t in _tensors(node.args)):
         operands = [node.args, node.kwargs]
     return {storage_of(t) for t in _tensors(operands)}
+
+
+def destinations(node: fx.Node) -> list[fx.Node]:
+    """The operands that `node` writes in place, by its name; silent writers aside."""
+    name = operator_name(node)
+    if name in _SILENT_WRITERS or not _looks_in_place(node):
+        return []
+    found: list[fx.Node] = []
+    fx.node.map_arg(node.kwargs.get("out", node.args[:1]), lambda operand: found.append(operand))
+    return found
+
+
+def written_by(node: fx.Node) -> set[int]:
+    """The storages that `node` writes, going by its name."""
+    named = (t for operand in destinations(node) for t in tensors_of(operand))
+    return written_unseen(node) | {storage_of(tensor) for tensor in named}
 
 
 def writes_through_data(node: fx.Node) -> bool:

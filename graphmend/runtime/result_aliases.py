@@ -24,6 +24,8 @@ class Selection:
     speculations: int
     existing: frozenset[int]
     """The storages that there were before it."""
+    read: frozenset[int]
+    """The storages that the backward of one side alone may read."""
     joined: list[Joined]
     position: fx.Node | None
     versions: graph_writes.Versions
@@ -34,7 +36,12 @@ class Selection:
 
 
 def note(
-    tx: Any, site: SiteKey, speculations: int, existing: frozenset[int], joined: list[Joined]
+    tx: Any,
+    site: SiteKey,
+    speculations: int,
+    existing: frozenset[int],
+    read: frozenset[int],
+    joined: list[Joined],
 ) -> None:
     """Remember a selection for `require_indistinguishable`."""
     if not joined:
@@ -46,6 +53,7 @@ def note(
             site=site,
             speculations=speculations,
             existing=existing,
+            read=read,
             joined=joined,
             position=graph_writes.last_operator(graph),
             versions=graph_writes.Versions.now(graph, tensors),
@@ -89,6 +97,8 @@ def _distinguished(
     graph: fx.Graph,
 ) -> str | None:
     written = _written_after(selection, graph)
+    if written & selection.read:
+        return "what the gradient of a side needs is written in place later"
     for pair in selection.joined:
         result = _storage(pair.result)
         group = groups.of(result)
@@ -110,7 +120,7 @@ def _written_after(selection: Selection, graph: fx.Graph) -> set[int]:
     is_after = selection.position is None
     for node in graph_writes.operators(graph):
         if is_after:
-            written |= graph_writes.written_unseen(node)
+            written |= graph_writes.written_by(node)
         is_after = is_after or node is selection.position
     return written
 

@@ -40,11 +40,11 @@ def _joined(
     existing = frozenset(
         graph_writes.storage_of(t) for node in graph.nodes for t in graph_writes.tensors_of(node)
     )
-    then = sides.trace(tx, args[0], args[2:])
-    otherwise = sides.trace(tx, args[1], args[2:])
+    then = sides.trace(tx, condition, True, args[0], args[2:])
+    otherwise = sides.trace(tx, condition, False, args[1], args[2:])
     joiner = Joiner(tx, condition)
     merge.merge(tx, joiner, then.writes, otherwise.writes, caches)
     result = joiner.join(then.result, otherwise.result)
-    gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
-    result_aliases.note(tx, *site, existing, joiner.joined)
+    read = gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
+    result_aliases.note(tx, *site, existing, read, joiner.joined)
     return result

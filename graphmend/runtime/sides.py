@@ -1,7 +1,7 @@
 """One side of a selection, traced into the graph, and what must hold for it to run untaken.
 
 A side that runs although its branch is not taken must not show: it draws no random numbers, cannot
-fail on data, and writes no tensor that existed before it. Writes to Python objects are taken back.
+fail on data, and what it writes is undone. Writes to Python objects are taken back in the trace.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from torch._dynamo.current_scope_id import enter_new_scope
 from torch._dynamo.exc import RestartAnalysis
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness
+from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness, undo
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.region import region_of
 from graphmend.runtime.side_writes import Writes, recording
@@ -76,8 +76,11 @@ def _modes(output: Any) -> dict[str, Any]:
     return {**modes, "torch": places.modes_now()}
 
 
-def trace(tx: Any, function: Any, values: list[Any]) -> Side:
-    """Trace a call of `function`. Raises NotDeferrable unless it may run untaken."""
+def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any]) -> Side:
+    """Trace a call of `function`, the side that is taken when `condition` is `wanted`.
+
+    Raises NotDeferrable unless it may run untaken.
+    """
     before = _State.now(tx)
     last = next(iter(reversed(tx.output.graph.nodes)), None)
     result, writes = _traced(tx, function, values)
@@ -85,10 +88,12 @@ def trace(tx: Any, function: Any, values: list[Any]) -> Side:
     for node in nodes:
         _require_harmless(node)
     _require_unchanged(before, _State.now(tx))
-    _require_nothing_written(tx, before, nodes)
     for node in nodes:
         if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
             raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
+    written = _written(tx, before, nodes)
+    if written:
+        undo.undo_writes(tx, condition, wanted, nodes, written, before.versions)
     return Side(result, nodes, writes)
 
 
@@ -155,12 +160,13 @@ def _require_unchanged(before: _State, after: _State) -> None:
             raise NotDeferrable(f"a side {what}")
 
 
-def _require_nothing_written(tx: Any, before: _State, nodes: list[fx.Node]) -> None:
+def _written(tx: Any, before: _State, nodes: list[fx.Node]) -> set[int]:
+    """The storages from outside that the side writes."""
+    outside = _outside(tx, before)
     written = before.versions.changed(graph_writes.input_tensors(tx.output.graph))
     for node in nodes:
-        written |= graph_writes.written_unseen(node) & _outside(tx, before)
-    if written & _outside(tx, before):
-        raise NotDeferrable("a side writes a tensor in place")
+        written |= graph_writes.written_by(node) & outside
+    return written & outside
 
 
 def _outside(tx: Any, before: _State) -> set[int]:

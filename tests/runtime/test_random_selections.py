@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from graphmend.runtime import select
+from graphmend.runtime import deferral_status, select
 from tests.runtime.observe import see
 
 _PURE = """
@@ -110,28 +110,27 @@ def _shown(seen):
 def require_same(seed):
     """The program of `seed` gives the same with branches and with selections.
 
-    A compiler may have its own idea of gradients across a graph break (zeros for None): what it
-    makes of the branches is right as well.
+    Across a graph break, aot_eager has its own idea of gradients (zeros for None): they are
+    compared where there is none.
     """
     run = _program(seed)
     for grad in (False, True):
         inputs = [_inputs(*case, grad) for case in _CASES]
-        wanted = _all_shown(lambda *args: run(_branch, *args), inputs)
-        for backend in ("eager", "aot_eager"):
-            got = _all_shown(_compiled(run, select, backend), inputs)
-            if got != wanted:
-                unmended = _all_shown(_compiled(run, _branch, backend), inputs)
-                for case in zip(got, wanted, unmended, strict=True):
-                    assert case[0] in case[1:], (seed, backend, grad)
+        wanted = [see(lambda *args: run(_branch, *args), i) for i in inputs]
+        compiled = _compiled(run, "eager")
+        got = [see(compiled, i) for i in inputs]
+        assert [_shown(seen) for seen in got] == [_shown(seen) for seen in wanted], (seed, grad)
+        compiled = _compiled(run, "aot_eager")
+        got = [see(compiled, i) for i in inputs]
+        if any(name == run.__code__.co_filename for name, _ in deferral_status().refused):
+            for seen in (*got, *wanted):
+                seen.gradients = None
+        assert [_shown(seen) for seen in got] == [_shown(seen) for seen in wanted], (seed, grad)
 
 
-def _compiled(run, choose, backend):
+def _compiled(run, backend):
     torch._dynamo.reset()
-    return torch.compile(lambda *args: run(choose, *args), backend=backend)
-
-
-def _all_shown(program, inputs):
-    return [_shown(see(program, i)) for i in inputs]
+    return torch.compile(lambda *args: run(select, *args), backend=backend)
 
 
 @pytest.mark.parametrize(

@@ -228,3 +228,119 @@ def test_a_buffer_bound_again_is_compiled_twice_at_most(order):
             assert torch.equal(getattr(mended, name), getattr(original, name))
     assert list(mended.state_dict()) == list(original.state_dict()) == []
     assert graphs <= 2
+
+
+class _Codebook(nn.Module):
+    def __init__(self, choose):
+        super().__init__()
+        self.choose = choose
+        self.register_buffer("embed", torch.zeros(3, 2))
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("seen", torch.zeros(4))
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        y = x * 2
+        with torch.no_grad():
+            self.choose(y.sum() > 3, self.side(1), self.side(0), self, y)
+        return y * self.weight + self.embed.sum() + self.count + self.seen[1]
+
+
+def _first(module, y):
+    module.embed.copy_(y.expand(3, 2))
+    module.embed[1].mul_(2)
+    module.embed[1:, 0].add_(module.embed[0, 0])
+    module.count += 1
+
+
+def _second(module, y):
+    module.seen[:2].sub_(1)
+    torch.add(module.embed, 1, out=module.embed)
+
+
+def _idle(module, y):
+    pass
+
+
+@pytest.mark.parametrize("sides", [(_first, _idle), (_idle, _second), (_first, _second)])
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.enable_grad, torch.inference_mode])
+def test_buffers_are_written_by_the_side_that_is_taken(sides, mode):
+    def make(choose):
+        module = _Codebook(choose)
+        module.side = lambda number: sides[1 - number]
+        return module
+
+    for backend in ("eager", "aot_eager"):
+        torch._dynamo.reset()
+        original, mended = make(_branch), make(select)
+        compiled = torch.compile(mended, backend=backend, fullgraph=True)
+        for value in (1.0, 0.5, 2.0, -1.0, 1.0):
+            with mode():
+                inputs = lambda v=value: (torch.tensor([v, 1.0]),)  # noqa: E731
+                assert see(compiled, inputs) == see(original, inputs)
+            assert see(mended.state_dict, tuple) == see(original.state_dict, tuple)
+
+
+def _write_result(h, x):
+    return h.add_(1)
+
+
+def _write_input(h, x):
+    x[:1].mul_(2)
+    return h + x
+
+
+def _write_through_data(h, x):
+    x.data.mul_(2)
+    return h + x
+
+
+def _write_silently(h, x):
+    return torch.nn.functional.batch_norm(h.repeat(3, 1), x, x + 1, training=True)[0]
+
+
+@pytest.mark.parametrize("side", [_write_result, _write_input])
+def test_values_are_written_by_the_side_that_is_taken(side):
+    def program(choose):
+        def run(x):
+            h = x * 2
+            v = h[:1]
+            y = choose((h > 3).any(), side, lambda h, x: h * 2, h, x)
+            return y + 1, v + 1, x + h
+
+        return run
+
+    agrees(program(_branch), program(select), *[lambda v=v: (torch.tensor(v),) for v in _NUMBERS])
+
+
+_NUMBERS = ([1.0, 2.0], [-1.0, -2.0])
+
+
+@pytest.mark.parametrize("side", [_write_through_data, _write_silently])
+def test_other_writes_to_tensors_keep_the_branch(side):
+    def program(choose):
+        def run(x):
+            h = x * 2
+            return choose((h > 3).any(), side, lambda h, x: h * 2, h, x) + 1
+
+        return run
+
+    cases = [lambda v=v: (torch.tensor(v),) for v in _NUMBERS]
+    agrees(program(_branch), program(select), *cases, captured=False)
+
+
+def test_a_write_to_what_a_gradient_needs_keeps_the_branch():
+    def program(choose):
+        def run(x, w):
+            y = x * w
+            with torch.no_grad():
+                choose((w > 1).any(), lambda w: w.mul_(2), lambda w: w, w)
+            return y + 1
+
+        return run
+
+    cases = [
+        lambda v=v: (torch.ones(2, requires_grad=True), torch.tensor(v))
+        for v in ([1.0, 1.0], [0.0, -1.0])
+    ]
+    agrees(program(_branch), program(select), *cases, captured=False)
