@@ -52,6 +52,16 @@ def movable_body(statements: Sequence[ast.stmt], function: Function, facts: Fact
     return Body(raises, always, tuple(effects))
 
 
+def binds_for_later(statement: ast.If, function: Function) -> bool:
+    """Whether a branch binds names that are read after it: it does more than check."""
+    bound = {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return bool(bound & function.flow.live_after(statement))
+
+
 def _movable_statement(statement: ast.stmt, function: Function, facts: Facts) -> Body | None:
     match statement:
         case ast.Raise():

@@ -6,7 +6,7 @@ import ast
 
 from graphmend.analyses.kind import Tag
 from graphmend.analyses.untraced import DEFERRED
-from graphmend.detect.bodies import movable_body
+from graphmend.detect.bodies import binds_for_later, movable_body
 from graphmend.detect.site import ASSERT, CHECK_CALL, GUARD, Site
 from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
@@ -47,7 +47,7 @@ def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site
     if whole is not None:
         sides = (statement.body, statement.orelse)
         guards = any(_always_raises(side, function, facts) for side in sides)
-        if not whole.raises or not guards and _binds_for_later(statement, function):
+        if not whole.raises or not guards and binds_for_later(statement, function):
             return None
         return Site(GUARD, function, statement, statement, text, whole.refusal, whole.assumption)
     if _always_raises(statement.body, function, facts):
@@ -57,16 +57,6 @@ def _raising_branch(statement: ast.If, function: Function, facts: Facts) -> Site
         reason = "the guard does more than raise or write output"
         return Site(GUARD, function, statement, statement, text, reason)
     return None
-
-
-def _binds_for_later(statement: ast.If, function: Function) -> bool:
-    """Whether a branch binds names that are read after it: it does more than check."""
-    bound = {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return bool(bound & function.flow.live_after(statement))
 
 
 def _always_raises(body: list[ast.stmt], function: Function, facts: Facts) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from graphmend.detect.bodies import movable_body
+from graphmend.detect.bodies import binds_for_later, movable_body
 from graphmend.detect.calls import EffectCall, asks_level, effect_call
 from graphmend.detect.site import Site
 from graphmend.detect.truth import breaks_at
@@ -24,9 +24,10 @@ def output_statement(statement: ast.stmt, function: Function, facts: Facts) -> S
             body = movable_body([statement], function, facts)
             if body is None or body.raises or not body.effects:
                 return None
-            if breaks_at(test, function, statement, facts) or asks_level(
-                test, function, statement, facts
-            ):
+            on_data = breaks_at(test, function, statement, facts)
+            if on_data and binds_for_later(statement, function):
+                return None
+            if on_data or asks_level(test, function, statement, facts):
                 refusing = next((e for e in body.effects if e.refusal), body.effects[0])
                 return replace(_site(refusing, function, statement), assumption=body.assumption)
     return None
