@@ -47,6 +47,14 @@ class Options:
         return chosen and not (self.ignore and code.startswith(self.ignore))
 
 
+class Unplaced(Exception):
+    """The text does not allow the fix of a site, with the reason."""
+
+    def __init__(self, site: Site, reason: str) -> None:
+        super().__init__(reason)
+        self.site = site
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is to become of a site: a fix, or the reason why it stays."""
@@ -73,26 +81,39 @@ def run(source: Source, options: Options, done: Status) -> Result:
     project = known.project
     module = project.module_of(source)
     facts = Facts(module, project, known.kinds, known.effects)
-    names = Names(module)
-    runtime = runtime_names(module, names)
-    plans = _plans(_sites(facts), facts, names, runtime, options)
-    plans = [plan for plan in plans if options.wants(plan.site.rule.code)]
-    chosen = [p for p in plans if _applies(p, options)]
-    edits: list[Edit] = []
-    if done is Status.FIXED:
-        edits = _mend(module, [p.fix for p in chosen if p.fix is not None], runtime)
+    plans, edits = _planned(_sites(facts), facts, options)
+    if done is not Status.FIXED:
+        edits = []
     mended = apply(source.text, edits)
     if edits:
         self_check(source.text, mended, str(source.path))
-    findings = tuple(_finding(p, module, done if p in chosen else None) for p in plans)
+    plans = [plan for plan in plans if options.wants(plan.site.rule.code)]
+    findings = tuple(_finding(p, module, done if _applies(p, options) else None) for p in plans)
     return Result(mended, findings, tuple(edits), _consulted(project))
+
+
+def _planned(sites: list[Site], facts: Facts, options: Options) -> tuple[list[Plan], list[Edit]]:
+    """A plan for every site, and the edits of those that apply.
+
+    Whether a branch can be edited shows when the others have been: what cannot is planned anew.
+    """
+    refused: dict[Site, str] = {}
+    while True:
+        names = Names(facts.module)
+        runtime = runtime_names(facts.module, names)
+        plans = _plans(sites, facts, names, runtime, options, refused)
+        chosen = [p for p in plans if _applies(p, options) and options.wants(p.site.rule.code)]
+        try:
+            return plans, _mend(facts.module, [p.fix for p in chosen if p.fix], runtime)
+        except Unplaced as unplaced:
+            refused[unplaced.site] = str(unplaced)
 
 
 def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edit]:
     """The edits of all fixes.
 
-    Statements that move out of functions come first. Then branches become selections, the
-    innermost first, each in the text that the others have left.
+    Statements that move out of functions come first. Then branches become selections, one after
+    the other, each in the text that the others have left.
     """
     draft = Draft(module.source.text)
     outlines = [fix for fix in fixes if isinstance(fix, Outline)]
@@ -101,9 +122,12 @@ def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edi
     imported = import_edit(module, {n for n in runtime if runtime[n] in used}, runtime)
     edits = edits_for(module, outlines)
     draft.apply(edits if imported is None else [imported, *edits])
-    for selection in reversed(selections):
+    for selection in selections:
         current = Module.parse(replace(module.source, text=draft.text), module.name)
-        draft.apply(selection.edits(draft, current))
+        try:
+            draft.apply(selection.edits(draft, current))
+        except Refused as refusal:
+            raise Unplaced(selection.site, str(refusal)) from None
     return draft.edits()
 
 
@@ -128,16 +152,25 @@ def _sites(facts: Facts) -> list[Site]:
 
 
 def _plans(
-    sites: list[Site], facts: Facts, names: Names, runtime: dict[str, str], options: Options
+    sites: list[Site],
+    facts: Facts,
+    names: Names,
+    runtime: dict[str, str],
+    options: Options,
+    refused: dict[Site, str],
 ) -> list[Plan]:
-    """A plan for every site, in the order of the sites.
+    """A plan for every site, in the order of the sites; `refused` are known not to work.
 
     Inner sites are planned first: what a side of a branch holds must not break the graph.
     """
     planned: dict[Site, Plan] = {}
     nesting = Nesting(facts.module)
     for site in innermost_first(sites, facts.module):
-        plan = _plan(site, facts, names, runtime, options)
+        plan = (
+            Plan(site, None, refused[site])
+            if site in refused
+            else _plan(site, facts, names, runtime, options)
+        )
         if isinstance(plan.fix, Selection):
             stays = {
                 s: p.reason or "it is not selected"
@@ -167,7 +200,8 @@ def _plan(
         if rewriter.applies(site):
             try:
                 fix = rewriter.rewrite(site, facts, names, runtime)
-                _try_out(fix, facts.module)
+                if isinstance(fix, Outline):
+                    site_edit(facts.module, fix)  # raises where it does not fit its place
             except Refused as refused:
                 return Plan(site, None, str(refused))
             except SourceError as error:  # syntax that libcst cannot keep as it is written
@@ -176,14 +210,6 @@ def _plan(
                 return Plan(site, None, _NOT_PLAIN)
             return Plan(site, fix, None)
     return Plan(site, None, _NO_RULE)
-
-
-def _try_out(fix: Fix, module: Module) -> None:
-    """Raise `Refused` where a fix does not fit its place."""
-    if isinstance(fix, Selection):
-        fix.edits(Draft(module.source.text), module)
-    else:
-        site_edit(module, fix)
 
 
 def _applies(plan: Plan, options: Options) -> bool:

@@ -18,20 +18,28 @@ if TYPE_CHECKING:
 
 _LINE_LENGTH = 88
 _COLON = re.compile(r"[\s\\)]*:")
+_IF = re.compile(r"\s*\bif\b")
+_ELSE_WORD = re.compile(r"\belse\b\s*")
 _ELSE = re.compile(r"^[ \t\f]*(else\s*:)", re.MULTILINE)
 
 
 def edit_choice(selection: Selection, node: ast.IfExp, function: Function, sheet: Sheet) -> None:
-    """A conditional expression: both values become functions of what they read."""
-    module = function.module
+    """A conditional expression: both values become functions of what they read, in place."""
+    module, text = function.module, function.module.source.text
     inputs = inputs_of(node, function)
-    sides = [_lambda(inputs, module.text_of(side)) for side in (node.body, node.orelse)]
     start, end = module.offsets(node)
-    arguments = [selection.predicate.text, *_ordered(selection, *sides), *inputs]
-    call = f"{selection.select}({', '.join(arguments)})"
-    if comments(call) != comments(module.source.text[start:end]):
+    between = module.offsets(node.body)[1], module.offsets(node.orelse)[0]
+    keywords = _IF.search(text, between[0]), _ELSE_WORD.search(text, module.offsets(node.test)[1])
+    assert keywords[0] is not None and keywords[1] is not None
+    test_start, test_end = keywords[0].start(), keywords[1].end()
+    if comments(text[test_start:test_end]) != comments(selection.predicate.text):
         raise Refused("a comment stands where the fix would have to drop it")
-    sheet.replace(start, end, call)
+    if comments(text[between[0] : between[1]]) != comments(selection.predicate.text):
+        raise Refused("a comment stands between its parts")
+    head = f"lambda {', '.join(inputs)}:" if inputs else "lambda:"
+    sheet.replace(start, start, f"{selection.select}({selection.predicate.text}, {head} ")
+    sheet.replace(test_start, test_end, f", {head} ")
+    sheet.replace(end, end, "".join(f", {name}" for name in inputs) + ")")
 
 
 def edit_number(selection: Selection, node: ast.IfExp, function: Function, sheet: Sheet) -> None:
@@ -160,9 +168,9 @@ class _Writer:
         start = self._module.offsets(first)[0]
         if self._text.startswith("elif", start):
             self._sheet.gap_before(first.lineno)
-            inner = f"{head}{self._newline}{self._indent}{self._step}if"
+            inner = f"{head}{self._newline}{self._indent}{self._step}"
             self._sheet.indent(first.lineno + 1, _last_line(first), self._step)
-            self._sheet.replace(start, start + len("elif"), inner)
+            self._sheet.replace(start, start + len("el"), inner)
             return
         body_end = self._module.offsets(node.body[-1])[1]
         fixed = lines_inside_strings(self._text)

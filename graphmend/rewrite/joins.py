@@ -125,11 +125,23 @@ def _left_in(name: str, block: list[ast.stmt], node: ast.If) -> Value:
     """What a name holds behind a side."""
     for statement in reversed(block):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                return Value(value, statement)
+            case ast.Assign(targets=[target], value=value):
+                bound = dict(_bindings(target, value))
+                if name in bound:
+                    return Value(bound[name], statement)
         if any(isinstance(n, ast.Name) and n.id == name and _is_store(n) for n in walk(statement)):
             return Value(None, statement)
     return Value(ast.Name(name, ast.Load()), node)
+
+
+def _bindings(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment binds to expressions of its own."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            for part, given in zip(targets, values, strict=True):
+                yield from _bindings(part, given)
 
 
 def _stored(branch: Branch, region: Region) -> Iterator[tuple[Value, Value]]:

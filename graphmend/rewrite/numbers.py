@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from graphmend.analyses.kind import Kind, Tag
+from graphmend.analyses.kind import Tag
 from graphmend.facts import Facts
 from graphmend.ir.module import Function
 from graphmend.ir.scopes import walk
@@ -43,7 +43,7 @@ def _after(statement: ast.stmt, numbers: set[str], function: Function, facts: Fa
                     raise Refused(_LEFT)
             case ast.Assign(targets=targets, value=value):
                 names = [n for target in targets for n in _names(target)]
-                if _kind(value, function, facts, part).tag is Tag.TENSOR:
+                if _is_tensor(value, function, facts, part):
                     left -= set(names)
                 elif _reads(statement, left):
                     left |= set(names)
@@ -61,12 +61,13 @@ def _hands_out(
     """Whether a returned value is, or holds, a Python value made of the chosen ones."""
     if isinstance(value, ast.Tuple):
         return any(_hands_out(part, numbers, function, facts, stmt) for part in value.elts)
-    is_tensor = _kind(value, function, facts, stmt).tag is Tag.TENSOR
-    return not is_tensor and _reads(value, numbers)
+    return _reads(value, numbers) and not _is_tensor(value, function, facts, stmt)
 
 
-def _kind(value: ast.expr, function: Function, facts: Facts, stmt: ast.stmt) -> Kind:
-    return facts.kinds.of(value, function, stmt)
+def _is_tensor(value: ast.expr, function: Function, facts: Facts, stmt: ast.stmt) -> bool:
+    """Whether an expression makes a tensor; a name may hold one on one side only."""
+    kind = facts.kinds.of(value, function, stmt)
+    return kind.tag is Tag.TENSOR and not kind.optional and not isinstance(value, ast.Name)
 
 
 def _reads(part: ast.AST, names: set[str]) -> bool:

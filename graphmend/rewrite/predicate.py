@@ -38,16 +38,16 @@ def predicate(
     statement: ast.stmt,
     facts: Facts,
     name_of: Callable[[str], str],
+    invertible: bool,
 ) -> Predicate:
     """The test of a branch in a form that does not break the graph.
 
-    `name_of` gives what a helper of the runtime is called in the module. Raises `Refused` where
-    there is no such form.
+    `invertible` sides can change places, so that `not` needs no helper; `name_of` gives what a
+    helper of the runtime is called in the module. Raises `Refused` where there is no such form.
     """
-    inverted = False
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+    writer, inverted = _Writer(function, statement, facts, name_of), False
+    while invertible and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, inverted = test.operand, not inverted
-    writer = _Writer(function, statement, facts, name_of)
     return Predicate(writer.truth(test), inverted, writer.helpers)
 
 

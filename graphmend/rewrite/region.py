@@ -148,11 +148,27 @@ def _shape(node: ast.If, function: Function) -> tuple[tuple[ast.stmt, ...], bool
         raise Refused("it returns on some paths only, and goes on on others")
     if _ends(node.orelse):
         return (), True
-    behind = following(node, function)
-    is_body = function.module.parent(node) is function.node
-    if not is_body and not _ends(behind):
+    behind, to_end = _on_the_way_out(node, function)
+    if not to_end and not _ends(behind):
         raise Refused("it returns from inside a block behind which the function goes on")
     return behind, True
+
+
+def _on_the_way_out(node: ast.stmt, function: Function) -> tuple[tuple[ast.stmt, ...], bool]:
+    """What follows a statement, and whether that leads to the end of the function.
+
+    Behind a side whose other side returns, what follows their branch belongs to it.
+    """
+    behind = following(node, function)
+    parent = function.module.parent(node)
+    if parent is function.node:
+        return behind, True
+    if isinstance(parent, ast.If) and not _ends(behind):
+        other = parent.orelse if node in parent.body else parent.body
+        if _ends(other):
+            further, to_end = _on_the_way_out(parent, function)
+            return (*behind, *further), to_end
+    return behind, False
 
 
 def _leaves(node: ast.AST) -> bool:
@@ -227,7 +243,7 @@ def _require_own(bound: set[str], function: Function) -> None:
 
 
 def _require_bound(name: str, node: ast.stmt, given: set[str], function: Function) -> None:
-    if name in given or not function.is_local(name):
+    if name in given or not function.is_local(name) or isinstance(function.node, ast.Lambda):
         return
     if not function.flow.definitely_bound(node, name):
         raise Refused(f"`{name}` may be unbound where the branch stands")

@@ -8,7 +8,7 @@
 The text of the sides stays in its place; only what follows an early return moves, by one level of
 indentation. Where the sides leave Python numbers, what is done with them becomes a function, too,
 and each side calls it. Edits are made from the text as it is when their turn comes: branches
-inside a side are turned into selections first.
+inside a side are turned into selections later, then in a function of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from graphmend.rewrite.words import Words
 class Selection:
     """A branch or conditional expression that becomes a selection.
 
-    `start` is its offset in the original text. `used_by` counts the statements that follow it and
+    `start` is the offset of its `if` in the original text, and of an expression its first
+    character. `used_by` counts the statements that follow it and
     run on each side. `caches` are attributes that one side fills for later calls.
     """
 
@@ -67,13 +68,7 @@ class Selection:
 
         Raises `Refused` where the text does not allow it.
         """
-        place = draft.place_of(self.start)
-        kind = ast.If if isinstance(self.site.node, ast.If) else ast.IfExp
-        for node in module.nodes:
-            if isinstance(node, kind) and module.offsets(node)[0] == place:
-                break
-        else:
-            raise Refused("another fix has taken its place")
+        node = self._node(draft, module)
         function = module.function_of(node)
         assert function is not None
         sheet = Sheet(module, draft)
@@ -84,3 +79,14 @@ class Selection:
         else:
             edit_choice(self, node, function, sheet)
         return sheet.edits()
+
+    def _node(self, draft: Draft, module: Module) -> ast.If | ast.IfExp:
+        """The branch as it is now."""
+        kind = ast.If if isinstance(self.site.node, ast.If) else ast.IfExp
+        place = draft.place_of(self.start)
+        if place is not None:
+            places = {place, place - 2} if kind is ast.If else {place}  # `if`, and that of `elif`
+            for node in module.nodes:
+                if isinstance(node, kind) and module.offsets(node)[0] in places:
+                    return node
+        raise Refused("another fix has taken its place")

@@ -6,7 +6,7 @@ import ast
 
 from graphmend.detect.site import BRANCH, Site
 from graphmend.facts import Facts
-from graphmend.ir.module import Function
+from graphmend.ir.module import Function, Module
 from graphmend.rewrite import joins, sides
 from graphmend.rewrite.caches import cached_attributes
 from graphmend.rewrite.checks import not_scripted
@@ -35,20 +35,27 @@ def rewrite(site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> 
         raise Refused(reason)
     if isinstance(function.node, ast.AsyncFunctionDef):
         raise Refused("it stands in an asynchronous function")
-    test = predicate(node.test, function, site.statement, facts, runtime.__getitem__)
     branch = _branch(site, facts)
+    invertible = isinstance(node, ast.If) or branch.after is not None
+    test = predicate(node.test, function, site.statement, facts, runtime.__getitem__, invertible)
     for check in CHECKS:
         reason = check(branch)
         if reason is not None:
             raise Refused(reason)
     return Selection(
         site=site,
-        start=facts.module.offsets(node)[0],
+        start=_start(node, facts.module),
         predicate=test,
         select=runtime["select"],
         used_by=len(branch.after.statements) if branch.after is not None else 0,
         caches=tuple(sorted(branch.caches)),
     )
+
+
+def _start(node: ast.If | ast.IfExp, module: Module) -> int:
+    """Where the `if` of a statement, or an expression, begins."""
+    start = module.offsets(node)[0]
+    return start + 2 if module.source.text.startswith("elif", start) else start
 
 
 def _branch(site: Site, facts: Facts) -> Branch:

@@ -1,0 +1,370 @@
+"""Branches that [Where] must leave alone, with the reason it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.sides import mended
+
+REFUSED = {
+    "random numbers on one side (W7)": (
+        """
+import torch
+import torch.nn.functional as F
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = F.dropout(y, 0.5)
+    return y * 2
+""",
+        "random",
+    ),
+    "an index that only its side may use (W6)": (
+        """
+import torch
+
+def entry(x: torch.Tensor, i: torch.Tensor):
+    y = x * 1
+    if (i < x.shape[0]).all():
+        y = x[i]
+    return y * 2
+""",
+        "may fail on data",
+    ),
+    "integer division (W6)": (
+        """
+import torch
+
+def entry(x, n):
+    y = x * 1
+    if (n != 0).all():
+        y = x // n
+    return y * 2
+""",
+        "may fail on data",
+    ),
+    "a linalg routine (W6)": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if torch.linalg.det(x) > 0:
+        y = torch.linalg.inv(x)
+    return y * 2
+""",
+        "may fail on data",
+    ),
+    "None on one side (W3)": (
+        """
+import torch
+
+def entry(x):
+    mask = x > 0
+    if mask.all():
+        mask = None
+    return mask
+""",
+        "Python values",
+    ),
+    "a number that is handed out (W2)": (
+        """
+import torch
+
+def entry(x):
+    return 1.0 if x.max() > 1 else 255.0
+""",
+        "Python values",
+    ),
+    "an argument that is handed out (W9)": (
+        """
+import torch
+
+def entry(x):
+    m = torch.isnan(x)
+    if m.any():
+        x = x.masked_fill(m, 0)
+    return x
+""",
+        "may be returned",
+    ),
+    "written in place afterwards (W9)": (
+        """
+import torch
+
+def entry(x, z):
+    y = z
+    if x.max() > 1:
+        y = x
+    y.add_(1)
+    return y * 2
+""",
+        "may write",
+    ),
+    "an unknown call (W11)": (
+        """
+import torch
+from elsewhere import work
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = work(y)
+    return y * 2
+""",
+        "`work(..)` on one side is not known to be free of effects",
+    ),
+    "a list that grows on one side (W8)": (
+        """
+import torch
+
+def entry(x, seen):
+    y = x * 1
+    if x.max() > 1:
+        seen.append(x)
+    return y * 2
+""",
+        "changes an object",
+    ),
+    "written in place with gradients (W8)": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y.clamp_(max=1)
+    return y * 2
+""",
+        "in place",
+    ),
+    "a size that depends on data": (
+        """
+import torch
+
+def entry(x):
+    y = x.sum()
+    if x.max() > 1:
+        y = x[x > 1].sum()
+    return y * 2
+""",
+        "on one side",
+    ),
+    "leaves a loop (W10)": (
+        """
+import torch
+
+def entry(x):
+    for _ in range(3):
+        x = x * 2
+        if x.max() > 4:
+            break
+    return x
+""",
+        "leaves a loop",
+    ),
+    "returns on some paths (W10)": (
+        """
+import torch
+
+def entry(x, flag: bool):
+    if x.max() > 4:
+        if flag:
+            return x * 2
+        x = x + 1
+    return x - 1
+""",
+        "some paths",
+    ),
+    "returns from inside a static branch (W10)": (
+        """
+import torch
+
+def entry(x, flag: bool):
+    if flag:
+        if x.max() > 4:
+            return x * 2
+    return x - 1
+""",
+        "inside a block",
+    ),
+    "possibly unbound afterwards (W10)": (
+        """
+import torch
+
+def entry(x):
+    if x.max() > 4:
+        y = x + 1
+    return y * 2
+""",
+        "may be unbound",
+    ),
+    "a name that a closure reads (W10)": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    add = lambda z: z + y
+    if x.max() > 4:
+        y = x + 1
+    return add(x)
+""",
+        "inside this one",
+    ),
+    "a test that cannot be evaluated early (P4)": (
+        """
+import torch
+
+def entry(x, y):
+    z = x * 1
+    if (x.shape == y.shape).__bool__() and x.max() > 1 and (x > y).all():
+        z = x + y
+    return z
+""",
+        "",
+    ),
+    "an effect in a test (P4)": (
+        """
+import time
+import torch
+
+def entry(x):
+    z = x * 1
+    if x.max() > 1 and time.time() > 0:
+        z = x + 1
+    return z
+""",
+        "where Python might skip it",
+    ),
+    "what its test reads is a Python value (P4)": (
+        """
+import torch
+
+def entry(x):
+    z = x * 1
+    if x.max().item() > 0.1:
+        z = x + 1
+    return z
+""",
+        "reads tensor data into Python",
+    ),
+    "an exception that is raised on one side (W6)": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = x + 1
+        if y.shape[0] == 3:
+            raise ValueError("three")
+        y = y * 2
+    return y
+""",
+        "raises",
+    ),
+    "a log record on one side": (
+        """
+import logging
+import torch
+
+logger = logging.getLogger(__name__)
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        logger.info("large")
+        y = x + 1
+    return y
+""",
+        "log record",
+    ),
+    "a break that stays on one side": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = y * x.sum().item()
+    return y
+""",
+        "still breaks the graph",
+    ),
+    "an exception handler on one side": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        try:
+            y = x + 1
+        except RuntimeError:
+            y = x
+    return y
+""",
+        "handles exceptions",
+    ),
+    "compiled by TorchScript too (X1)": (
+        """
+import torch
+
+@torch.jit.script
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = x + 1
+    return y
+""",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_left_alone_with_the_reason(name: str, tmp_path: Path) -> None:
+    text, reason = REFUSED[name]
+    result = mended(text, tmp_path)
+    assert "select" not in result.source
+    branches = [finding for finding in result.findings if finding.code == "GM101"]
+    if reason:
+        assert branches, result.findings
+        assert all(f.status == "refused" for f in branches)
+        assert any(reason in (f.reason or "") for f in branches), branches
+
+
+SILENT = {
+    "shapes and flags": """
+import torch
+
+def entry(x, flag: bool):
+    if x.shape[0] > 2 and flag or x.dtype == torch.float16:
+        x = x + 1
+    return x * 2
+""",
+    "code that builds": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, w):
+        super().__init__()
+        if w.max() > 1:
+            w = w / 2
+        self.w = nn.Parameter(w)
+
+    def forward(self, x):
+        return x * self.w
+""",
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_nothing_to_report(name: str, tmp_path: Path) -> None:
+    result = mended(SILENT[name], tmp_path)
+    assert (result.source, result.findings) == (SILENT[name], ())
