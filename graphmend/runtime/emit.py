@@ -59,7 +59,7 @@ def _call(codegen: Any, record: Record, load: _Load) -> None:
 
 def _values(record: Record) -> list[Any]:
     restored = [part for r in record.restores for part in (r.source, r.copy)]
-    return restored + record.values
+    return restored + [gate.condition for gate in record.gates] + record.values
 
 
 def _finish_call(codegen: Any, record: Record, count: int) -> None:
@@ -106,7 +106,8 @@ def _load_callable(codegen: Any, record: Record) -> _Load:
         frames = record.place
     if runner is None and not frames:
         return lambda: codegen(record.callee)
-    described = (frames, runner, len(record.restores), modes)
+    gates = tuple(gate.wanted for gate in record.gates)
+    described = (frames, runner, len(record.restores), modes, gates)
     output = codegen.tx.output
     if output.package is None and not config.enable_aot_compile:
         made = replay.entry(record.function, *described)
@@ -117,6 +118,6 @@ def _load_callable(codegen: Any, record: Record) -> _Load:
     codegen(record.callee)
     for constant in described:
         codegen.append_output(codegen.create_load_const(constant))
-    codegen.extend_output(create_call_function(5, False))
+    codegen.extend_output(create_call_function(6, False))
     name = _store(codegen)
     return lambda: codegen.append_output(codegen.create_load(name))

@@ -1,7 +1,7 @@
-"""Every private part of TorchDynamo that deferral patches or reads, in one place, with its probe.
+"""Every private part of TorchDynamo that is patched or read here, in one place, with its probe.
 
 The patches go in when torch._dynamo is imported. The probes run once, inside the first real
-compile that meets a deferred call; when one fails, deferred calls run in place in this process.
+compile that meets a deferred call or a selection; when one fails, they run in place from then on.
 """
 
 import contextlib
@@ -21,9 +21,10 @@ from torch._C._dynamo.eval_frame import (
 from torch._C._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo import output_graph, symbolic_convert
 from torch._dynamo.codegen import PyCodegen
+from torch._dynamo.current_scope_id import enter_new_scope
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
 from torch._dynamo.resume_execution import ContinueExecutionCache
-from torch._dynamo.variables import BuiltinVariable, ctx_manager, misc
+from torch._dynamo.variables import BuiltinVariable, base, ctx_manager, misc
 from torch._dynamo.variables.builder import GraphArg
 
 from graphmend.runtime import (
@@ -187,11 +188,44 @@ READ = (
         lambda tx: {"source", "_example"} <= {f.name for f in dataclasses.fields(GraphArg)},
     ),
     Internal(
+        "SideEffects.check_allowed_side_effect",
+        "writes of a side of a selection to Python objects are noted before they happen",
+        lambda tx: (
+            _takes(tx.output.side_effects.check_allowed_side_effect, "item")
+            and _takes(tx.output.side_effects.snapshot_attr_mutation, "item", "name", "value")
+            and _takes(tx.output.side_effects.store_attr, "item", "name", "value", "mutation_kind")
+            and _takes(tx.output.side_effects.mutation, "var")
+            and isinstance(tx.output.side_effects.attr_mutation_kinds, dict)
+        ),
+    ),
+    Internal(
+        "enter_new_scope",
+        "what a side made itself is told from what was there before",
+        lambda tx: _scopes_differ(),
+    ),
+    Internal(
+        "OutputGraph.random_calls",
+        "random numbers of Python, and checks of sizes, that a side adds",
+        lambda tx: (
+            isinstance(tx.output.random_calls, list)
+            and isinstance(tx.output.shape_env.deferred_runtime_asserts, dict)
+            and hasattr(tx, "fake_mode")
+        ),
+    ),
+    Internal(
         "FakeTensor._version",
         "in-place writes in the graph",
         lambda tx: _fake_writes_count(tx),
     ),
 )
+
+
+def _scopes_differ() -> bool:
+    with enter_new_scope():
+        outside = base.ValueMutationNew()
+        with enter_new_scope():
+            inside = base.ValueMutationNew()
+            return base.is_side_effect_safe(inside) and not base.is_side_effect_safe(outside)
 
 
 def _fake_writes_count(tx: Any) -> bool:

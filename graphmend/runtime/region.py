@@ -38,6 +38,14 @@ class Restore:
     copy: Any
 
 
+@dataclasses.dataclass(frozen=True)
+class Gate:
+    """A selection around a call: the side with the call is taken if `condition` is `wanted`."""
+
+    condition: Any
+    wanted: bool
+
+
 @dataclasses.dataclass(eq=False)
 class Record:
     """One deferred call, at the point where it was traced."""
@@ -60,6 +68,7 @@ class Record:
     speculations: int
     """How many points the trace had passed at which TorchDynamo may break the graph."""
 
+    gates: list[Gate] = dataclasses.field(default_factory=list)
     phase: Phase = Phase.BEFORE_WRITES
     values: list[Any] = dataclasses.field(default_factory=list)
     restores: list[Restore] = dataclasses.field(default_factory=list)

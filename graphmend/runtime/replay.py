@@ -38,20 +38,24 @@ def entry(
     runner: Frame | None,
     restores: int,
     modes: Modes,
+    gates: tuple[bool, ...] = (),
 ) -> Callable[..., None]:
     """The callable that runs `function` as if called from the innermost of `frames`.
 
     `frames` are the inlined frames, outermost first. With `runner` the call goes through a frame
     of that place, which restores what a failing check must not leave behind (the first 2 *
     `restores` arguments are tensors and their copies) and sets `modes`. Without it nothing stands
-    between the caller and `frames`.
+    between the caller and `frames`. With `gates` the outermost of `frames` takes so many truth
+    values before the other arguments, and goes on only if each of them is as its gate wants it.
     """
-    key = (function, frames, runner, restores, modes)
+    key = (function, frames, runner, restores, modes, gates)
     found = _entries.get(key)
     if found is None:
         call: Callable[..., None] = function
-        for frame in reversed(frames):
+        for frame in reversed(frames[1:] if gates else frames):
             call = _placed(_pass_on, frame, call)
+        if gates:
+            call = _placed(_pass_if, frames[0], call, gates)
         if runner is not None:
             call = _placed(_check_runner, runner, call, restores, modes)
         found = _entries[key] = call
@@ -60,6 +64,20 @@ def entry(
 
 def _pass_on(call: Callable[..., None]) -> Callable[..., None]:
     return lambda *args, **kwargs: call(*args, **kwargs)
+
+
+def _pass_if(call: Callable[..., None], gates: tuple[bool, ...]) -> Callable[..., None]:
+    count, all_open = len(gates), _all_open
+
+    def pass_if(*args: Any, **kwargs: Any) -> None:
+        if all_open(args, gates):
+            call(*args[count:], **kwargs)
+
+    return pass_if
+
+
+def _all_open(conditions: tuple[Any, ...], gates: tuple[bool, ...]) -> bool:
+    return all(bool(c) is wanted for c, wanted in zip(conditions, gates, strict=False))
 
 
 def _check_runner(call: Callable[..., None], restores: int, modes: Modes) -> Callable[..., None]:

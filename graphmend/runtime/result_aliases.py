@@ -117,7 +117,7 @@ def _distinguished(
 def _written_after(selection: Selection, graph: fx.Graph) -> set[int]:
     inputs = list(graph_writes.input_tensors(graph))
     written = selection.versions.changed(inputs)
-    is_after = selection.position is None
+    is_after = selection.position is None or selection.position._erased
     for node in graph_writes.operators(graph):
         if is_after:
             written |= graph_writes.written_by(node)

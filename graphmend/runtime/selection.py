@@ -18,7 +18,7 @@ def call(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if type(predicate) is not variables.TensorVariable:
             return fallback.inline(tx, callee, args, kwargs)
         caches = _caches(kwargs)
-        condition = truth.scalar_truth(tx, predicate)
+        condition = truth.held_truth(tx, predicate)
     except NotDeferrable as reason:
         return fallback.in_place(tx, callee, args, kwargs, reason)
     try:

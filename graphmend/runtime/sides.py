@@ -15,7 +15,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness, undo
 from graphmend.runtime.arguments import NotDeferrable
-from graphmend.runtime.region import region_of
+from graphmend.runtime.region import Gate, region_of
 from graphmend.runtime.side_writes import Writes, recording
 
 # Operators without a tensor as result that change nothing but the modes, which are compared.
@@ -48,6 +48,7 @@ class _State:
     storages: frozenset[int]
     writes: python_writes.Snapshot
     modes: dict[str, Any]
+    records: int
     counts: tuple[int, ...]
 
     @classmethod
@@ -60,8 +61,8 @@ class _State:
             storages=frozenset(graph_writes.storage_of(t) for t in tensors),
             writes=python_writes.snapshot(output.side_effects),
             modes=_modes(output),
+            records=len(region_of(output).records),
             counts=(
-                len(region_of(output).records),
                 len(output.random_calls),
                 len(output.side_effects.tensor_hooks),
                 sum(map(len, asserts)),
@@ -88,6 +89,7 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
     for node in nodes:
         _require_harmless(node)
     _require_unchanged(before, _State.now(tx))
+    _gate_records(tx, before.records, Gate(condition, wanted), writes)
     for node in nodes:
         if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
             raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
@@ -145,13 +147,22 @@ def _require_harmless(node: fx.Node) -> None:
         raise NotDeferrable(f"a side contains an operator that gives no tensor ({name})")
 
 
+def _gate_records(tx: Any, earlier: int, gate: Gate, writes: Writes) -> None:
+    """Let the calls that the side defers happen only if it is taken."""
+    for record in region_of(tx.output).records[earlier:]:
+        if writes.attributes or writes.items:
+            raise NotDeferrable("a side both defers a call and writes to Python objects")
+        record.gates.insert(0, gate)
+        record.arguments.has_data = True
+
+
 def _require_unchanged(before: _State, after: _State) -> None:
     if not python_writes.same(before.writes, after.writes):
         raise NotDeferrable("a side writes to Python objects in a way that cannot be taken back")
     if before.modes != after.modes:
         raise NotDeferrable("a side changes a mode")
     for what, earlier, later in zip(
-        ("defers a call", "draws random numbers", "registers a hook", "adds a check"),
+        ("draws random numbers", "registers a hook", "adds a check"),
         before.counts,
         after.counts,
         strict=True,

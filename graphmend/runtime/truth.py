@@ -66,6 +66,16 @@ def scalar_truth(tx: Any, variable: Any) -> Any:
     return result
 
 
+def held_truth(tx: Any, variable: Any) -> Any:
+    """The same, as it is now: later writes to the tensor leave it alone."""
+    result = scalar_truth(tx, variable)
+    one, other = (graph_writes.example_of(v.as_proxy().node) for v in (variable, result))
+    assert one is not None and other is not None
+    if graph_writes.storage_of(one) != graph_writes.storage_of(other):
+        return result
+    return emitted(tx, "call_method", "clone", result)
+
+
 def require_one_element(variable: Any) -> None:
     """Raise NotDeferrable unless the tensor has a truth value, whatever its data."""
     fake = graph_writes.example_of(variable.as_proxy().node)

@@ -329,6 +329,33 @@ def test_other_writes_to_tensors_keep_the_branch(side):
     agrees(program(_branch), program(select), *cases, captured=False)
 
 
+def test_a_side_may_write_the_predicate():
+    class Once(nn.Module):
+        def __init__(self, choose):
+            super().__init__()
+            self.choose = choose
+            self.register_buffer("done", torch.tensor(False))
+            self.register_buffer("first", torch.zeros(2))
+
+        def forward(self, x):
+            self.choose(self.done, self.nothing, self.start, x * 2)
+            return x + self.first
+
+        def nothing(self, y):
+            pass
+
+        def start(self, y):
+            self.done.fill_(True)
+            self.first.copy_(y)
+
+    original, mended = Once(_branch), Once(select)
+    torch._dynamo.reset()
+    compiled = torch.compile(mended, backend="aot_eager", fullgraph=True)
+    for value in (1.0, 2.0, 3.0):
+        inputs = lambda v=value: (torch.full((2,), v),)  # noqa: E731
+        assert see(compiled, inputs) == see(original, inputs)
+
+
 def test_a_write_to_what_a_gradient_needs_keeps_the_branch():
     def program(choose):
         def run(x, w):
