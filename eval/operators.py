@@ -42,6 +42,9 @@ NOT_PROBED = {"share_memory_", "pin_memory", "set_flush_denormal", "data_ptr", "
 DTYPES = [torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32]
 SHAPES = [(), (0,), (1,), (2, 3), (2, 1, 3)]
 ORDER = ["params", "tensors", "returns"]
+INTS = {"int", "List[int]", "Optional[int]", "Optional[List[int]]"}
+# Schemas show these as ints.
+ENUMS = {"dtype", "layout", "memory_format"}
 
 
 def schemas() -> dict[str, list[Any]]:
@@ -73,6 +76,7 @@ def facts_of(name: str, overloads: list[Any], first: str) -> Facts:
     params = [first if a.name == "self" else a.name for a in longest.arguments]
     facts: Facts = {"params": params, "returns": _returns(overloads)}
     facts["tensors"] = [i for i in range(len(params)) if _always_tensor(overloads, i)]
+    facts["ints"] = [i for i, p in enumerate(params) if p not in ENUMS and _ints(overloads, i)]
     facts["writes"] = sorted(_aliased(overloads, write=True))
     facts["aliases"] = sorted(_aliased(overloads, write=False) | set(facts["writes"]))
     tags = {tag for s in overloads for tag in _tags(name, s.overload_name)}
@@ -106,6 +110,12 @@ def _always_tensor(overloads: list[Any], position: int) -> bool:
     return bool(types) and all(t in ("Tensor", "Optional[Tensor]") for t in types)
 
 
+def _ints(overloads: list[Any], position: int) -> bool:
+    """Do all overloads take ints at this position (those that have it)?"""
+    types = {str(s.arguments[position].type) for s in overloads if len(s.arguments) > position}
+    return bool(types) and types <= INTS
+
+
 def _aliased(overloads: list[Any], *, write: bool) -> set[int]:
     return {
         i
@@ -127,6 +137,7 @@ def python_facts(function: Callable[..., Any], facts: Facts) -> Facts:
     facts["params"] = list(parameters)
     annotated = [str(p.annotation) for p in parameters.values()]
     facts["tensors"] = [i for i, a in enumerate(annotated) if _names_tensor(a)]
+    facts.pop("ints", None)
     return facts
 
 

@@ -39,15 +39,17 @@ _BUILTIN_NAMES = frozenset(
 class OperatorFacts:
     """One operator under its Python name.
 
-    `tensors`, `writes` and `aliases` are positions in `params` (0 is the receiver of a method):
-    arguments that are always tensors, that are written in place, and whose memory the result may
-    share or be. `total`: called with that one argument alone, of any shape and any real dtype, it
-    cannot raise. `zero_dim`: called without a dimension the result has none.
+    `tensors`, `ints`, `writes` and `aliases` are positions in `params` (0 is the receiver of a
+    method): arguments that are always tensors, that are always ints or sequences of ints, that are
+    written in place, and whose memory the result may share or be. `total`: called with that one
+    argument alone, of any shape and any real dtype, it cannot raise. `zero_dim`: called without a
+    dimension the result has none.
     """
 
     name: str
     params: tuple[str, ...] = ()
     tensors: frozenset[int] = frozenset()
+    ints: frozenset[int] = frozenset()
     writes: frozenset[int] = frozenset()
     aliases: frozenset[int] = frozenset()
     returns: str = "tensor"
@@ -151,7 +153,7 @@ def _spelled(name: str) -> str:
     return name
 
 
-_SETS = frozenset({"tensors", "writes", "aliases", "static"})
+_SETS = frozenset({"tensors", "ints", "writes", "aliases", "static"})
 _TUPLES = frozenset({"params", "fields"})
 
 

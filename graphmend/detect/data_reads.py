@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graphmend.analyses.ints import tensors_as_ints
 from graphmend.analyses.kind import Tag
 from graphmend.detect.site import BOUND, BRANCH, DYNAMIC_SHAPE, LOOP, SCALAR, Rule, Site
 from graphmend.detect.truth import breaks_at
@@ -49,8 +50,15 @@ def _expression(
     test = _tested(node, statement, function, facts)
     if test is not None and isinstance(node, ast.expr):
         yield _branch(BRANCH, node, test, function)
+        if isinstance(node, ast.IfExp):
+            yield from _expression(node.body, statement, function, facts)
+            yield from _expression(node.orelse, statement, function, facts)
         return
-    site = _scalar(node, statement, function, facts) or _shape(node, statement, function, facts)
+    site = (
+        _ints(node, statement, function, facts)
+        or _scalar(node, statement, function, facts)
+        or _shape(node, statement, function, facts)
+    )
     if site is not None:
         yield site
         return
@@ -73,6 +81,16 @@ def _tested(
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             tests = [condition for clause in node.generators for condition in clause.ifs]
     return next((t for t in tests if breaks_at(t, function, statement, facts)), None)
+
+
+def _ints(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
+    if not isinstance(node, ast.Call | ast.Subscript):
+        return None
+    for tensor in tensors_as_ints(facts.kinds, node, function, statement):
+        what = "size or position" if isinstance(node, ast.Call) else "position"
+        text = f"tensor as a {what}: `{ast.unparse(tensor)}`"
+        return Site(BOUND, function, node, statement, text, _NO_LIFTING)
+    return None
 
 
 def _scalar(node: ast.AST, statement: ast.stmt, function: Function, facts: Facts) -> Site | None:
