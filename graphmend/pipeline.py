@@ -14,7 +14,7 @@ from graphmend.findings import Edit, Finding, Grade, Result, Status, Trap
 from graphmend.ir.module import Function, Module
 from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
-from graphmend.rewrite import REWRITERS, Fix, Names, Outline, Refused, Selection
+from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selection, rewriters
 from graphmend.rewrite.draft import Draft
 from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
 from graphmend.rewrite.nesting import Nesting, innermost_first
@@ -121,6 +121,7 @@ def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edi
     used = {name for fix in fixes for name in fix.runtime_names}
     imported = import_edit(module, {n for n in runtime if runtime[n] in used}, runtime)
     edits = edits_for(module, outlines)
+    edits += [fix.edit(module) for fix in fixes if isinstance(fix, InGraphAssert)]
     draft.apply(edits if imported is None else [imported, *edits])
     for selection in selections:
         current = Module.parse(replace(module.source, text=draft.text), module.name)
@@ -196,7 +197,7 @@ def _plan(
         return Plan(site, None, site.refusal)
     if not options.generated and (origin := _generated_from(facts.module)):
         return Plan(site, None, f"the file is generated from {origin}; mend that")
-    for rewriter in REWRITERS:
+    for rewriter in rewriters(options.trap, options.plain):
         if rewriter.applies(site):
             try:
                 fix = rewriter.rewrite(site, facts, names, runtime)
@@ -208,7 +209,7 @@ def _plan(
                 return Plan(site, None, f"libcst: {error.message}")
             if options.plain and not fix.plain:
                 return Plan(site, None, _NOT_PLAIN)
-            return Plan(site, fix, None)
+            return Plan(fix.site, fix, None)
     return Plan(site, None, _NO_RULE)
 
 

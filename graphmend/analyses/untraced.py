@@ -39,7 +39,9 @@ _OPAQUE = frozenset(
         "pytest.fixture",
     }
 )
-DEFERRED = frozenset({"graphmend.runtime.deferred_check", "graphmend.runtime.deferred_effect"})
+DEFERRED = frozenset(
+    f"graphmend.runtime.{name}" for name in ("deferred_check", "deferred_effect", "async_check")
+)
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 _DRIVER_CALLS = frozenset(
     {

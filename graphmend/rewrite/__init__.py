@@ -6,16 +6,27 @@ from typing import Protocol
 
 from graphmend.detect.site import Site
 from graphmend.facts import Facts
-from graphmend.rewrite import defer, trap, where
+from graphmend.findings import Trap
+from graphmend.rewrite import defer, trap, trap_async, trap_plain, where
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline
 from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.selection import Selection
+from graphmend.rewrite.trap_plain import InGraphAssert
 
-__all__ = ["REWRITERS", "Fix", "Names", "Outline", "Refused", "Rewriter", "Selection"]
+__all__ = [
+    "Fix",
+    "InGraphAssert",
+    "Names",
+    "Outline",
+    "Refused",
+    "Rewriter",
+    "Selection",
+    "rewriters",
+]
 
-Fix = Outline | Selection
-"""What a rewriter makes of a site: a statement that moves out, or a branch that selects."""
+Fix = Outline | Selection | InGraphAssert
+"""What a rewriter makes of a site: a statement that moves out, a branch that selects, an assert."""
 
 
 class Rewriter(Protocol):
@@ -31,6 +42,11 @@ class Rewriter(Protocol):
         """
 
 
-# [Trap] first: a raise in a branch would block its selection. Output comes last, when returns are
-# final.
-REWRITERS: tuple[Rewriter, ...] = (trap, where, defer)
+def rewriters(mode: Trap, plain: bool) -> tuple[Rewriter, ...]:
+    """The rewriters that a site is offered to, in order, given the form that guards are to take.
+
+    [Trap] comes first: a raise in a branch would block its selection. Output comes last, when
+    returns are final.
+    """
+    in_graph: Rewriter = trap_plain if plain else trap_async
+    return (in_graph if mode is Trap.ASYNC else trap, where, defer)

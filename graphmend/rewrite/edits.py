@@ -16,7 +16,15 @@ from graphmend.rewrite.text import line_end
 _RUNTIME = "graphmend.runtime"
 
 
-RUNTIME_NAMES = ("deferred_check", "deferred_effect", "select", "either", "both", "negated")
+RUNTIME_NAMES = (
+    "deferred_check",
+    "deferred_effect",
+    "async_check",
+    "select",
+    "either",
+    "both",
+    "negated",
+)
 
 
 def runtime_names(module: Module, names: Names) -> dict[str, str]:

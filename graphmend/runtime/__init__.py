@@ -7,11 +7,12 @@ when the program itself first imports `torch._dynamo`.
 
 from graphmend.runtime.branches import both, either, negated, select
 from graphmend.runtime.install import install
-from graphmend.runtime.marks import deferred_check, deferred_effect
+from graphmend.runtime.marks import async_check, deferred_check, deferred_effect
 from graphmend.runtime.status import DeferralStatus, deferral_status
 
 __all__ = [
     "DeferralStatus",
+    "async_check",
     "both",
     "deferral_status",
     "deferred_check",

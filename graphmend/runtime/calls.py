@@ -8,7 +8,14 @@ import torch
 from torch._dynamo import config, variables
 from torch._dynamo.exc import Unsupported, UserError
 
-from graphmend.runtime import fallback, graph_hazards, graph_writes, places, python_writes
+from graphmend.runtime import (
+    async_checks,
+    fallback,
+    graph_hazards,
+    graph_writes,
+    places,
+    python_writes,
+)
 from graphmend.runtime.arguments import ArgumentReader, NotDeferrable
 from graphmend.runtime.handlers import Around, Surroundings, is_in_finally, surroundings
 from graphmend.runtime.marks import Kind, Mark
@@ -27,9 +34,14 @@ def call(tx: Any, callee: Any, mark: Mark, args: list[Any], kwargs: dict[str, An
         if fallback.is_exporting(tx):
             raise NotDeferrable("the program is being exported")
         bound = _bind(callee.value, args, kwargs)
-        if mark.kind is Kind.CHECK and _decided_while_tracing(tx, callee, bound):
+        if mark.kind is not Kind.EFFECT and _decided_while_tracing(tx, callee, bound):
             return variables.ConstantVariable.create(None)
-        _record(tx, callee, mark, bound)
+        if mark.kind is Kind.ASYNC:
+            site = fallback.site_of(tx)
+            around = _require_deferrable(tx, callee, mark, site)
+            async_checks.assert_in_graph(tx, callee, bound, site, around.worst)
+        else:
+            _record(tx, callee, mark, bound)
     except NotDeferrable as reason:
         return fallback.in_place(tx, callee, args, kwargs, reason)
     return variables.ConstantVariable.create(None)

@@ -28,6 +28,7 @@ from torch._dynamo.variables import BuiltinVariable, base, ctx_manager, misc
 from torch._dynamo.variables.builder import GraphArg
 
 from graphmend.runtime import (
+    async_checks,
     branches,
     calls,
     emit,
@@ -41,6 +42,7 @@ from graphmend.runtime import (
     status,
     truth,
 )
+from graphmend.runtime.async_failures import with_exceptions
 from graphmend.runtime.handlers import frames_of
 from graphmend.runtime.recovery import with_recovery
 from graphmend.runtime.region import in_place_sites, region_of
@@ -92,7 +94,7 @@ PATCHED = (
     ),
     Internal(
         "OutputGraph.call_user_compiler",
-        "reports between operators that may fail are recovered when the graph fails",
+        "reports are recovered and exceptions of checks restored when the graph fails",
         lambda tx: _takes(_call_user_compiler, "self", "gm", "example_inputs"),
     ),
     Internal(
@@ -357,8 +359,12 @@ def _emitting_codegen_suffix(
 
 def _recovering_call_user_compiler(self: Any, gm: Any, example_inputs: Any, *more: Any) -> Any:
     with _failing_open(self.root_tx):
+        async_checks.require_no_writes(self)
         result_aliases.require_indistinguishable(self)
     compiled = _call_user_compiler(self, gm, example_inputs, *more)
+    if checks := async_checks.checks_of(self):
+        with _failing_open(self.root_tx):
+            compiled = with_exceptions(compiled, gm, checks)
     records = [record for record in region_of(self).records if record.recovered]
     if not records:
         return compiled

@@ -12,10 +12,14 @@ _ATTRIBUTE = "__graphmend_deferred__"
 
 
 class Kind(enum.Enum):
-    """A check may raise and guards what follows; an effect only reports."""
+    """A check may raise and guards what follows; an effect only reports.
+
+    The graph itself makes an async check.
+    """
 
     CHECK = "check"
     EFFECT = "effect"
+    ASYNC = "async"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +76,17 @@ def deferred_check(function: F) -> F:
     Returns the function itself.
     """
     return _mark(function, Kind.CHECK)
+
+
+def async_check(function: F) -> F:
+    """Mark a module-level function that raises or does nothing, as its tensor arguments decide.
+
+    Called eagerly it is a plain call. Under `torch.compile` the graph asserts that it would not
+    raise, without waiting for the device; where an assert fails on the CPU, the function is called
+    for its exception. It must be decided by the truth of its tensor arguments alone; what else it
+    takes only shows in the exception. Returns the function itself.
+    """
+    return _mark(function, Kind.ASYNC)
 
 
 def deferred_effect(function: F) -> F:

@@ -113,6 +113,35 @@ def test_plain_holds_for_a_program_that_is_run(graphmend, write):
         assert _run_in_a_process(*options) == expected
 
 
+def test_trap_async_changes_the_form_of_guards_only(graphmend, write):
+    path = write("a.py", SAFE)
+    output = write("b.py", UNSAFE)
+    assert graphmend("fix", "--unsafe", "--trap", "async", "a.py", "b.py").code == 0
+    assert "async_check" in path.read_text() and "deferred_check" not in path.read_text()
+    assert "deferred_effect" in output.read_text()
+
+
+def test_plain_and_trap_async_rest_on_an_assumption(graphmend, write):
+    path = write("a.py", SAFE)
+    options = ("--plain", "--trap", "async", "a.py")
+    ran = graphmend("fix", *options)
+    assert ran.code == 1 and path.read_text() == SAFE
+    assert "assumes that nothing catches the guard's exception: compiled, a RuntimeError" in ran.out
+    assert ran.out.endswith("; --unsafe mends it]\n")
+    assert graphmend("fix", "--unsafe", *options).code == 0
+    assert "graphmend" not in path.read_text() and "torch._assert_async" in path.read_text()
+
+
+@pytest.mark.parametrize("options", [(), ("--trap", "async")], ids=["deferred", "async"])
+def test_a_program_that_is_run_raises_its_own_exception(graphmend, write, options):
+    program = SAFE.replace("compile(forward)", 'compile(forward, backend="eager", fullgraph=True)')
+    write("a.py", program + "\nmodel(torch.tensor(float('nan')))\n")
+    command = [sys.executable, "-m", "graphmend", "run", *options, "a.py"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "ValueError: nan" in ran.stderr
+
+
 def _run_in_a_process(*options: str) -> str:
     command = [sys.executable, "-m", "graphmend", "run", *options, "a.py"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
