@@ -145,6 +145,8 @@ class Kinds:
         """`of`, for use while definitions of the function are still being worked out."""
         if function is None:
             return self._evaluate(expr, function, stmt)
+        if stmt is not None and _stands_in(expr, stmt, function.module):
+            stmt = None  # the answer that is known from going through the function
         table, key = self._table(function), (expr, stmt)
         found = table.expressions.get(key)
         if found is not None:
@@ -341,6 +343,16 @@ class Kinds:
             case ast.FormattedValue(value=value):
                 return self.of(value, function, stmt).tag in _TENSORLIKE
         return False
+
+
+def _stands_in(expr: ast.expr, stmt: ast.stmt, module: Module) -> bool:
+    """Whether `stmt` is the statement of the tree that evaluates `expr`."""
+    around: ast.AST | None = expr
+    while isinstance(around, ast.expr):
+        around = module.parent(around)
+    if isinstance(around, ast.stmt | None):
+        return around is stmt
+    return module.statement_of(around) is stmt
 
 
 def _own_expressions(expr: ast.expr) -> Iterator[ast.expr]:
