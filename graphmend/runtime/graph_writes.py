@@ -6,6 +6,7 @@ write without a bump are listed here.
 """
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -92,13 +93,26 @@ class Versions:
         new = (t for t in inputs if id(t) not in seen)
         return written | {storage_of(t) for t in new if _version(t) > 0}
 
+    @classmethod
+    def of_all(cls, graph: fx.Graph) -> "Versions":
+        """The versions of all tensors that the graph has now."""
+        return cls.now(graph, [t for node in graph.nodes for t in tensors_of(node)])
+
+    @functools.cached_property
+    def _by_identity(self) -> dict[int, int]:
+        return {id(tensor): version for tensor, version in self.known}
+
+    def storages(self) -> set[int]:
+        """The storages of the tensors that were there at that point."""
+        return {storage_of(tensor) for tensor, _ in self.known}
+
     def knows(self, tensor: torch.Tensor) -> bool:
         """Whether the graph had `tensor` at that point."""
-        return any(known is tensor for known, _ in self.known)
+        return id(tensor) in self._by_identity
 
     def of(self, tensor: torch.Tensor) -> int:
         """The version `tensor` had at that point; 0 when the graph did not know it yet."""
-        return next((version for known, version in self.known if known is tensor), 0)
+        return self._by_identity.get(id(tensor), 0)
 
 
 def input_tensors(graph: fx.Graph) -> Iterator[torch.Tensor]:

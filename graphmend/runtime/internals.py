@@ -302,7 +302,7 @@ def _planning_compile_subgraph(
 ) -> Any:
     region = region_of(self)
     if region.selections:
-        region.held = result_aliases.held_by_frame(tx, reason.graph_break)
+        region.held, region.goes_on = result_aliases.held_by_frame(tx), reason.graph_break
     if not region.records:
         return _compile_subgraph(self, tx, reason, stack_pops, **more)
     with _failing_open(tx):

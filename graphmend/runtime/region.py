@@ -87,7 +87,9 @@ class Region:
     selections: list[Any] = dataclasses.field(default_factory=list)
     """What must hold for the results of selections; see `result_aliases`."""
     held: frozenset[int] = frozenset()
-    """The storages of the tensors that the frame returns, or keeps after the region."""
+    """The storages of the tensors that the frame returns, or goes on with after the region."""
+    goes_on: bool = False
+    """Whether the region ends at a graph break."""
 
 
 def region_of(output: Any) -> Region:

@@ -9,11 +9,12 @@ from typing import Any
 
 from torch import fx
 from torch._dynamo import variables
+from torch._dynamo.bytecode_analysis import livevars_analysis
 
 from graphmend.runtime import fallback, graph_writes
 from graphmend.runtime.graph_writes import storage_of
 from graphmend.runtime.join import Joined
-from graphmend.runtime.region import SiteKey, region_of
+from graphmend.runtime.region import Region, SiteKey, region_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +40,7 @@ def note(
     tx: Any,
     site: SiteKey,
     speculations: int,
-    existing: frozenset[int],
+    existing: set[int],
     read: frozenset[int],
     joined: list[Joined],
 ) -> None:
@@ -47,16 +48,16 @@ def note(
     if not joined:
         return
     graph = tx.output.graph
-    tensors = [t for node in graph.nodes for t in graph_writes.tensors_of(node)]
+    inputs = map(storage_of, graph_writes.input_tensors(graph))  # the sides may have added some
     region_of(tx.output).selections.append(
         Selection(
             site=site,
             speculations=speculations,
-            existing=existing,
+            existing=frozenset(existing.union(inputs)),
             read=read,
             joined=joined,
             position=graph_writes.last_operator(graph),
-            versions=graph_writes.Versions.now(graph, tensors),
+            versions=graph_writes.Versions.of_all(graph),
         )
     )
 
@@ -71,21 +72,22 @@ def require_indistinguishable(output: Any) -> None:
     groups = _Groups(selections)
     visible = _visible_outside(graph)
     for selection in reversed(selections):
-        reason = _distinguished(selection, groups, visible, region.held, graph)
+        reason = _distinguished(selection, groups, visible, region, graph)
         if reason is not None:
             fallback.start_over(output, selection.site, selection.speculations, reason)
 
 
-def held_by_frame(tx: Any, goes_on: bool) -> frozenset[int]:
-    """The storages of the tensors that the frame of `tx` returns, or keeps if it goes on."""
+def held_by_frame(tx: Any) -> frozenset[int]:
+    """The storages of the tensors that the frame of `tx` returns, or goes on with."""
     found: set[int] = set()
 
     def visit(variable: Any) -> None:
         if isinstance(variable, variables.TensorVariable):
             found.update(map(storage_of, graph_writes.tensors_of(variable.as_proxy().node)))
 
-    frame = [tx.stack, tx.symbolic_locals] if goes_on else [tx.stack]
-    variables.base.VariableTracker.visit(visit, frame)
+    live = livevars_analysis(tx.instructions, tx.current_instruction)
+    kept = [value for name, value in tx.symbolic_locals.items() if name in live]
+    variables.base.VariableTracker.visit(visit, [tx.stack, kept])
     return frozenset(found)
 
 
@@ -93,12 +95,14 @@ def _distinguished(
     selection: Selection,
     groups: "_Groups",
     visible: set[int],
-    held: frozenset[int],
+    region: Region,
     graph: fx.Graph,
 ) -> str | None:
     written = _written_after(selection, graph)
     if written & selection.read:
         return "what the gradient of a side needs is written in place later"
+    if region.goes_on and region.held & selection.read:
+        return "what the gradient of a side needs is used after a graph break"
     for pair in selection.joined:
         result = _storage(pair.result)
         group = groups.of(result)
@@ -108,7 +112,7 @@ def _distinguished(
         if written & group and (len(alive) > 1 or _requires_grad(pair.result)):
             return "what a side gives, or the result, is written in place later"
         # A slot of an object that is bound again may be bound to another tensor.
-        leaves = not pair.stored or result in held
+        leaves = not pair.stored or result in region.held
         if leaves and len(group & visible) > 1:
             return "the result leaves the region beside a tensor that it may be"
     return None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import torch
+from torch import fx
 from torch._dynamo import variables
 
 from graphmend.runtime import fallback, gradients, graph_writes, merge, result_aliases, sides, truth
@@ -27,6 +29,14 @@ def call(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         fallback.start_over(tx.output, site, speculations, str(reason))
 
 
+def _require_strided_inputs(graph: fx.Graph) -> None:
+    """Fake tensors do not tell the layouts of some libraries' own tensors."""
+    for node in graph.nodes:
+        value = getattr(node.meta.get("grapharg"), "example", None)
+        if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
+            raise NotDeferrable("an input of the graph is a tensor that is not dense")
+
+
 def _caches(kwargs: dict[str, Any]) -> frozenset[str]:
     if kwargs.keys() - {"caches"}:
         raise NotDeferrable("the call has keyword arguments that select does not take")
@@ -37,11 +47,10 @@ def _joined(
     tx: Any, condition: Any, args: list[Any], caches: frozenset[str], site: tuple[Any, int]
 ) -> Any:
     graph = tx.output.graph
-    existing = frozenset(
-        graph_writes.storage_of(t) for node in graph.nodes for t in graph_writes.tensors_of(node)
-    )
+    existing = graph_writes.Versions.of_all(graph).storages()
     then = sides.trace(tx, condition, True, args[0], args[2:])
     otherwise = sides.trace(tx, condition, False, args[1], args[2:])
+    _require_strided_inputs(graph)
     joiner = Joiner(tx, condition)
     merge.merge(tx, joiner, then.writes, otherwise.writes, caches)
     result = joiner.join(then.result, otherwise.result)

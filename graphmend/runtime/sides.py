@@ -23,6 +23,11 @@ _MODE_SETTERS = frozenset(
     ("_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
 )
 
+_NUMBERS = (int, float, torch.Size, torch.SymInt, torch.SymFloat, torch.SymBool)
+
+# What may be done, without failing, to numbers that are read from tensors.
+_NUMBER_OPERATORS = frozenset(("item", "add", "sub", "mul", "neg"))
+
 # Operators that change a tensor other than by writing its data.
 _TENSOR_SETTERS = frozenset(
     ("requires_grad_", "retain_grad", "register_hook", "set_", "resize_", "resize_as_", "backward")
@@ -44,8 +49,6 @@ class Side:
 class _State:
     """What a side must leave as it was."""
 
-    versions: graph_writes.Versions
-    storages: frozenset[int]
     writes: python_writes.Snapshot
     modes: dict[str, Any]
     records: int
@@ -54,11 +57,8 @@ class _State:
     @classmethod
     def now(cls, tx: Any) -> "_State":
         output = tx.output
-        tensors = [t for node in output.graph.nodes for t in graph_writes.tensors_of(node)]
         asserts = output.shape_env.deferred_runtime_asserts.values()
         return cls(
-            versions=graph_writes.Versions.now(output.graph, tensors),
-            storages=frozenset(graph_writes.storage_of(t) for t in tensors),
             writes=python_writes.snapshot(output.side_effects),
             modes=_modes(output),
             records=len(region_of(output).records),
@@ -82,7 +82,7 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
 
     Raises NotDeferrable unless it may run untaken.
     """
-    before = _State.now(tx)
+    before, versions = _State.now(tx), graph_writes.Versions.of_all(tx.output.graph)
     last = next(iter(reversed(tx.output.graph.nodes)), None)
     result, writes = _traced(tx, function, values)
     nodes = _operators_after(tx.output.graph, last)
@@ -93,9 +93,9 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
     for node in nodes:
         if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
             raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
-    written = _written(tx, before, nodes)
+    written = _written(tx.output.graph, versions, nodes)
     if written:
-        undo.undo_writes(tx, condition, wanted, nodes, written, before.versions)
+        undo.undo_writes(tx, condition, wanted, nodes, written, versions)
     return Side(result, nodes, writes)
 
 
@@ -142,7 +142,10 @@ def _require_harmless(node: fx.Node) -> None:
     if any(free_unbacked_symbols(tensor) for tensor in tensors):
         raise NotDeferrable(f"a side makes a size that depends on data ({name})")
     value = node.meta.get("example_value")
-    is_number = isinstance(value, int | float | bool | torch.SymInt | torch.SymFloat | torch.Size)
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        if free_unbacked_symbols(value) and name not in _NUMBER_OPERATORS:
+            raise NotDeferrable(f"a side computes with numbers read from tensors ({name})")
+    is_number = isinstance(value, _NUMBERS)
     if not tensors and not is_number and name not in _MODE_SETTERS:
         raise NotDeferrable(f"a side contains an operator that gives no tensor ({name})")
 
@@ -171,16 +174,10 @@ def _require_unchanged(before: _State, after: _State) -> None:
             raise NotDeferrable(f"a side {what}")
 
 
-def _written(tx: Any, before: _State, nodes: list[fx.Node]) -> set[int]:
+def _written(graph: fx.Graph, before: graph_writes.Versions, nodes: list[fx.Node]) -> set[int]:
     """The storages from outside that the side writes."""
-    outside = _outside(tx, before)
-    written = before.versions.changed(graph_writes.input_tensors(tx.output.graph))
-    for node in nodes:
-        written |= graph_writes.written_by(node) & outside
-    return written & outside
-
-
-def _outside(tx: Any, before: _State) -> set[int]:
-    """The storages that did not come into being in the side."""
-    inputs = graph_writes.input_tensors(tx.output.graph)
-    return set(before.storages).union(map(graph_writes.storage_of, inputs))
+    inputs = list(graph_writes.input_tensors(graph))
+    written = before.changed(inputs).union(*map(graph_writes.written_by, nodes))
+    if not written:
+        return written
+    return written & before.storages().union(map(graph_writes.storage_of, inputs))

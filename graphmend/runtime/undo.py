@@ -78,11 +78,11 @@ def _require_all_known(
         raise NotDeferrable("a side writes a tensor without saying so")
     for node in graph.nodes:
         for tensor in graph_writes.tensors_of(node):
-            is_input = node.op in ("placeholder", "get_attr")
-            if tensor.is_inference() or not (is_input or before.knows(tensor)):
-                continue
             count = counts.get(storage_of(tensor))
-            if count is not None and tensor._version - before.of(tensor) != count:
+            is_input = node.op in ("placeholder", "get_attr")
+            if count is None or not (is_input or before.knows(tensor)):
+                continue
+            if tensor.is_inference() or tensor._version - before.of(tensor) != count:
                 raise NotDeferrable("a side writes a tensor in a way that is not understood")
 
 

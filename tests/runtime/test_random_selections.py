@@ -2,6 +2,7 @@
 
 import linecache
 import random
+import re
 
 import pytest
 import torch
@@ -104,7 +105,12 @@ def _shown(seen):
     """What must agree; a zero may have another sign, and texts of errors may differ."""
     if seen.error is not None:
         return "failed"
-    return str((seen.value, seen.inputs, seen.gradients)).replace("-0.0,", "0.0,")
+    return re.sub(r"-0\.0\b", "0.0", str((seen.value, seen.inputs, seen.gradients)))
+
+
+def _is_forgiven(seen):
+    """Autograd objects to a write to what it needs: not always to one after a graph break."""
+    return seen.error is not None and "modified by an inplace operation" in seen.error[1]
 
 
 def require_same(seed):
@@ -117,20 +123,16 @@ def require_same(seed):
     for grad in (False, True):
         inputs = [_inputs(*case, grad) for case in _CASES]
         wanted = [see(lambda *args: run(_branch, *args), i) for i in inputs]
-        compiled = _compiled(run, "eager")
-        got = [see(compiled, i) for i in inputs]
-        assert [_shown(seen) for seen in got] == [_shown(seen) for seen in wanted], (seed, grad)
-        compiled = _compiled(run, "aot_eager")
-        got = [see(compiled, i) for i in inputs]
-        if any(name == run.__code__.co_filename for name, _ in deferral_status().refused):
-            for seen in (*got, *wanted):
-                seen.gradients = None
-        assert [_shown(seen) for seen in got] == [_shown(seen) for seen in wanted], (seed, grad)
-
-
-def _compiled(run, backend):
-    torch._dynamo.reset()
-    return torch.compile(lambda *args: run(select, *args), backend=backend)
+        for backend in ("eager", "aot_eager"):
+            torch._dynamo.reset()
+            compiled = torch.compile(lambda *args: run(select, *args), backend=backend)
+            got = [see(compiled, i) for i in inputs]
+            breaks = any(name == run.__code__.co_filename for name, _ in deferral_status().refused)
+            for one, other in zip(got, wanted, strict=True):
+                if breaks and backend == "aot_eager":
+                    one.gradients = other.gradients = None
+                forgiven = breaks and _is_forgiven(other)
+                assert forgiven or _shown(one) == _shown(other), (seed, backend, grad)
 
 
 @pytest.mark.parametrize(

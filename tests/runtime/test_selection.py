@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from graphmend.runtime import both, deferral_status, either, negated, select
-from tests.runtime.observe import agrees
+from tests.runtime.observe import agrees, see
 
 
 def _branch(predicate, then, otherwise, *values):
@@ -199,3 +199,26 @@ def test_selections_nest():
 
     cases = _inputs([1.0, 0.5], [2.0, 1.0], [4.0, 1.0], [4.0, -1.0], grad=True)
     agrees(*_pair(program), *cases)
+
+
+@pytest.mark.parametrize(
+    "use, captured",
+    [
+        (lambda h, n: h * n, True),
+        (lambda h, n: h / (n + 1), True),
+        (lambda h, n: h + 1 / n, False),
+        (lambda h, n: h * int(n), False),
+        (lambda h, n: h[: int(n)].sum() + h, False),
+    ],
+)
+def test_numbers_read_on_a_side(use, captured):
+    original, mended = _over(lambda h: use(h, h.max().item()))
+    inputs = _inputs([1.0, 0.5], [2.0, 1.0])
+    for fullgraph in (False, captured):
+        torch._dynamo.reset()
+        compiled = torch.compile(mended, backend="eager", fullgraph=fullgraph)
+        for case in inputs:
+            assert see(compiled, case) == see(original, case)
+    torch._dynamo.reset()
+    seen = see(torch.compile(mended, backend="eager", fullgraph=True), inputs[0])
+    assert (seen.error is None) == captured
