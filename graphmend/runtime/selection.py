@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._dynamo import variables
+from torch._dynamo.exc import TorchRuntimeError, Unsupported
 
 from graphmend.runtime import fallback, gradients, graph_writes, merge, result_aliases, sides, truth
 from graphmend.runtime.arguments import NotDeferrable
@@ -25,7 +26,7 @@ def call(tx: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return fallback.in_place(tx, callee, args, kwargs, reason)
     try:
         return _joined(tx, condition, args[1:], caches, (site, speculations))
-    except NotDeferrable as reason:
+    except (NotDeferrable, TorchRuntimeError, Unsupported) as reason:
         fallback.start_over(tx.output, site, speculations, str(reason))
 
 

@@ -42,6 +42,8 @@ def _combined(tx: Any, function: Any, operands: list[Any]) -> Any:
             raise NotDeferrable("an operand is neither a tensor nor known while tracing")
         elif bool(operand.as_python_constant()) is decides:
             return variables.ConstantVariable.create(decides)
+    if len({_device(tensor) for tensor in tensors}) > 1:
+        raise NotDeferrable("the operands are on different devices")
     truths = [scalar_truth(tx, tensor) for tensor in tensors]
     if function is branches.negated:
         return emitted(tx, "call_function", torch.logical_not, truths[0])
@@ -64,6 +66,11 @@ def scalar_truth(tx: Any, variable: Any) -> Any:
     if fake.dim():
         result = emitted(tx, "call_method", "reshape", result, ())
     return result
+
+
+def _device(variable: Any) -> torch.device:
+    device: torch.device = variable.as_proxy().node.meta["example_value"].device
+    return device
 
 
 def held_truth(tx: Any, variable: Any) -> Any:

@@ -312,6 +312,40 @@ def test_after_a_break_the_sides_are_compiled():
     assert reasons
 
 
+@pytest.mark.parametrize(
+    "broken, reason",
+    [
+        ("graphmend.runtime.sides.trace = None", "TypeError"),
+        ("torch._dynamo.side_effects.SideEffects.snapshot_attr_mutation = None", "SideEffects"),
+    ],
+)
+def test_broken_internals_leave_the_branch_and_warn_once(broken, reason):
+    program = f"""
+        import warnings
+        import torch, torch._dynamo
+        import graphmend.runtime.sides
+        from graphmend.runtime import deferral_status, select
+        {broken}
+        def run(x):
+            return select(x.sum() > 3, torch.sin, torch.cos, x * 2) + 1
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled = torch.compile(run, backend="eager")
+            for value in (1.0, 3.0, 1.0):
+                x = torch.full((2,), value)
+                assert torch.equal(compiled(x), run(x))
+        assert len([w for w in caught if "graphmend" in str(w.message)]) == 1
+        assert {reason!r} in deferral_status().reason
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_switched_off_it_is_the_branch():
     program = """
         import torch
