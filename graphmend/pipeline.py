@@ -14,7 +14,7 @@ from graphmend.findings import Edit, Finding, Grade, Result, Status, Trap
 from graphmend.ir.module import Function, Module
 from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
-from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selection, rewriters
+from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selecting, rewriters
 from graphmend.rewrite.draft import Draft
 from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
 from graphmend.rewrite.nesting import Nesting, innermost_first
@@ -117,7 +117,7 @@ def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edi
     """
     draft = Draft(module.source.text)
     outlines = [fix for fix in fixes if isinstance(fix, Outline)]
-    selections = [fix for fix in fixes if isinstance(fix, Selection)]
+    selections = [fix for fix in fixes if isinstance(fix, Selecting)]
     used = {name for fix in fixes for name in fix.runtime_names}
     imported = import_edit(module, {n for n in runtime if runtime[n] in used}, runtime)
     edits = edits_for(module, outlines)
@@ -172,7 +172,7 @@ def _plans(
             if site in refused
             else _plan(site, facts, names, runtime, options)
         )
-        if isinstance(plan.fix, Selection):
+        if isinstance(plan.fix, Selecting):
             stays = {
                 s: p.reason or "it is not selected"
                 for s, p in planned.items()
@@ -187,7 +187,7 @@ def _plans(
 
 def _named(plan: Plan, names: Names) -> Plan:
     """Names count on in the order of the text."""
-    return replace(plan, fix=plan.fix.named(names)) if isinstance(plan.fix, Selection) else plan
+    return replace(plan, fix=plan.fix.named(names)) if isinstance(plan.fix, Selecting) else plan
 
 
 def _plan(

@@ -13,6 +13,7 @@ from graphmend.rewrite.outline import Outline
 from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.trap_plain import InGraphAssert
+from graphmend.rewrite.where_plain import PlainSelection
 
 __all__ = [
     "Fix",
@@ -21,11 +22,14 @@ __all__ = [
     "Outline",
     "Refused",
     "Rewriter",
-    "Selection",
+    "Selecting",
     "rewriters",
 ]
 
-Fix = Outline | Selection | InGraphAssert
+Selecting = Selection | PlainSelection
+"""A branch that becomes a selection, by the runtime or in plain PyTorch."""
+
+Fix = Outline | Selecting | InGraphAssert
 """What a rewriter makes of a site: a statement that moves out, a branch that selects, an assert."""
 
 

@@ -11,12 +11,17 @@ from graphmend.ir.module import Function
 from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.region import Continuation, continuation, inputs_of, region_of
 from graphmend.rewrite.sheet import Sheet
-from graphmend.rewrite.text import comments, indent_of, line_end, lines_inside_strings
+from graphmend.rewrite.text import (
+    argument_list,
+    comments,
+    indent_of,
+    line_end,
+    lines_inside_strings,
+)
 
 if TYPE_CHECKING:
     from graphmend.rewrite.selection import Selection
 
-_LINE_LENGTH = 88
 _COLON = re.compile(r"[\s\\)]*:")
 _IF = re.compile(r"\s*\bif\b")
 _ELSE_WORD = re.compile(r"\belse\b\s*")
@@ -232,13 +237,10 @@ class _Writer:
         if selection.caches:
             names = [f'"{name}"' for name in selection.caches]
             arguments.append(f"caches=({', '.join(names)}{',' if len(names) == 1 else ''})")
-        line = f"{prefix}{selection.select}({', '.join(arguments)})"
-        if len(self._indent) + len(line) > _LINE_LENGTH or "\n" in line:
-            inner = self._indent + self._step
-            rows = "".join(f"{inner}{argument},{self._newline}" for argument in arguments)
-            line = f"{prefix}{selection.select}({self._newline}{rows}{self._indent})"
+        head = f"{self._indent}{prefix}{selection.select}"
+        given = argument_list(head, arguments, self._indent, self._step, self._newline)
         self._sheet.after(_last_line(last), "")
-        self._sheet.after(_last_line(last), self._indent + line)
+        self._sheet.after(_last_line(last), head + given)
 
 
 def _ordered(selection: Selection, then: str, otherwise: str) -> tuple[str, str]:

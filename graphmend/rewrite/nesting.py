@@ -9,6 +9,7 @@ from graphmend.detect.site import BRANCH, LOGGER, ONCE, Site
 from graphmend.ir.module import Module
 from graphmend.rewrite.region import following, region_of
 from graphmend.rewrite.selection import Selection
+from graphmend.rewrite.where_plain import PlainSelection
 
 
 def innermost_first(sites: Sequence[Site], module: Module) -> list[Site]:
@@ -29,7 +30,10 @@ class Nesting:
         self._module = module
 
     def obstacle(
-        self, selection: Selection, sites: Collection[Site], stays: Mapping[Site, str]
+        self,
+        selection: Selection | PlainSelection,
+        sites: Collection[Site],
+        stays: Mapping[Site, str],
     ) -> str | None:
         """Why a selection cannot be made, given sites and the reasons of those that stay."""
         start, end = self._span(selection)
@@ -42,7 +46,7 @@ class Nesting:
                 return f"the log record of line {site.node.lineno} shows the function it stands in"
         return None
 
-    def _span(self, selection: Selection) -> tuple[int, int]:
+    def _span(self, selection: Selection | PlainSelection) -> tuple[int, int]:
         site = selection.site
         start, end = self._module.offsets(site.node)
         if selection.used_by:

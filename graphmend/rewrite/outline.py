@@ -21,6 +21,7 @@ from graphmend.rewrite.lift import Argument, Lift, bound_names
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.stacklevel import shift_stacklevels
+from graphmend.rewrite.text import argument_list
 
 _LINE_LENGTH = 88
 _FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
@@ -78,11 +79,8 @@ class Outline:
         return f"if {self.condition}:{newline}{inner}{self._call(inner, step, newline)}"
 
     def _call(self, indent: str, step: str, newline: str) -> str:
-        line = f"{self.name}({', '.join(self.arguments)})"
-        if len(indent) + len(line) <= _LINE_LENGTH or not self.arguments:
-            return line
-        rows = "".join(f"{indent}{step}{argument},{newline}" for argument in self.arguments)
-        return f"{self.name}({newline}{rows}{indent})"
+        given = argument_list(indent + self.name, self.arguments, indent, step, newline)
+        return self.name + given
 
 
 def outline(site: Site, facts: Facts, names: Names, verb: str, decorator: str) -> Outline:

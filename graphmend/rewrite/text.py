@@ -6,7 +6,9 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+_LINE_LENGTH = 88
 
 
 def comments(text: str) -> Counter[str]:
@@ -41,6 +43,15 @@ def line_end(text: str, offset: int) -> int:
     """The end of the line of `offset`, in front of its line break."""
     match = re.compile(r"[^\r\n]*").match(text, offset)
     return match.end() if match else offset
+
+
+def argument_list(head: str, arguments: Sequence[str], indent: str, step: str, newline: str) -> str:
+    """The parenthesised arguments of a call behind `head`, on a line each where they need it."""
+    line = f"({', '.join(arguments)})"
+    if len(head) + len(line) <= _LINE_LENGTH and "\n" not in line or not arguments:
+        return line
+    rows = "".join(f"{indent}{step}{argument},{newline}" for argument in arguments)
+    return f"({newline}{rows}{indent})"
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:

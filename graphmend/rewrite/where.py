@@ -17,6 +17,7 @@ from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.region import Continuation, continuation, region_of, require_movable
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.sides import Branch
+from graphmend.rewrite.where_plain import PlainSelection, plain_selection
 
 CHECKS = (*sides.CHECKS, *joins.CHECKS)
 
@@ -26,8 +27,13 @@ def applies(site: Site) -> bool:
     return site.rule is BRANCH and isinstance(site.node, ast.If | ast.IfExp)
 
 
-def rewrite(site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> Selection:
-    """The branch as a selection. Raises `Refused` with the reason not to."""
+def rewrite(
+    site: Site, facts: Facts, names: Names, runtime: dict[str, str]
+) -> Selection | PlainSelection:
+    """The branch as a selection. Raises `Refused` with the reason not to.
+
+    In plain PyTorch where its operands are proven alike, else by the runtime, which decides.
+    """
     function, node = site.function, site.node
     assert isinstance(node, ast.If | ast.IfExp)
     reason = site.refusal or not_scripted(site, facts)
@@ -42,9 +48,10 @@ def rewrite(site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> 
         reason = check(branch)
         if reason is not None:
             raise Refused(reason)
-    return Selection(
+    start = _start(node, facts.module)
+    return plain_selection(site, start, facts) or Selection(
         site=site,
-        start=_start(node, facts.module),
+        start=start,
         predicate=test,
         select=runtime["select"],
         used_by=len(branch.after.statements) if branch.after is not None else 0,

@@ -19,25 +19,19 @@ def make():
 # output
 import torch
 from torch import nn
-from graphmend.runtime import either, select
 
 
 class Block(nn.Module):
     def forward(self, x: torch.Tensor):
         h = x * 3
-
-        def then(h):
+        if h.dtype == torch.float16:
             # keep half precision finite
             limit = torch.finfo(h.dtype).max - 1000
-            h = torch.clamp(h, min=-limit, max=limit)
-            return h
-
-        h = select(
-            h.dtype == torch.float16 and either(torch.isinf(h).any(), torch.isnan(h).any()),
-            then,
-            lambda h: h,
-            h,
-        )
+            h = torch.where(
+                torch.isinf(h).any() | torch.isnan(h).any(),
+                torch.clamp(h, min=-limit, max=limit),
+                h,
+            )
         return h * 0.5
 
 
