@@ -35,14 +35,14 @@ LIBRARIES = (
         "transformers",
         "5.24.0",
         "transformers",
-        needs=("huggingface-hub>=1.32,<3", "tokenizers>=0.23.1,<0.24", "typer"),
+        needs=("huggingface-hub==2.4.0", "tokenizers==0.23.3", "typer"),
     ),
     Library(
         "diffusers",
         "diffusers",
         "0.42.1",
         "diffusers",
-        needs=("huggingface-hub>=1.32,<3", "importlib_metadata", "pillow"),
+        needs=("huggingface-hub==2.4.0", "transformers==5.24.0", "importlib_metadata", "pillow"),
     ),
     Library(
         "timm",
@@ -80,7 +80,8 @@ def fetch(library: Library, folder: Path) -> Tree:
 
 
 def _install(target: Path, *wanted: str) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"]
-    subprocess.run(
-        [*command, "--disable-pip-version-check", "--target", str(target), *wanted], check=True
-    )
+    """Install into a folder. What pip says of other folders than that does not matter here."""
+    command = [sys.executable, "-m", "pip", "install", "--no-compile", "--target", str(target)]
+    done = subprocess.run([*command, *wanted], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"pip cannot install {' '.join(wanted)}: {done.stderr.strip()[-2000:]}")
