@@ -5,10 +5,12 @@ import sys
 import pytest
 
 from eval.__main__ import main
+from eval.report import read_json_lines
+from eval.table2 import RESULTS
 from eval.tree_fix import FIX, by_code, by_reason
 from eval.tree_imports import import_failures, module_name
 from eval.tree_report import markdown, summary
-from eval.tree_sources import Tree
+from eval.tree_sources import LIBRARIES, Tree
 from eval.trees import imports, mend, new_failures
 
 MODEL = """\
@@ -171,3 +173,12 @@ def test_an_unknown_library_is_a_usage_error(capsys):
         main(["trees", "no-such-library"])
     assert stop.value.code == 2
     assert "no such library: no-such-library" in capsys.readouterr().err
+
+
+def test_results_checked_in_have_every_library_and_their_page():
+    for path in RESULTS.glob("trees.jsonl"):
+        run, rows = read_json_lines(path)
+        assert {"command", "date", "commit", "torch", "python", "cpu", "cores"} <= run.keys()
+        assert [row["name"] for row in rows] == [library.name for library in LIBRARIES]
+        assert all(row["holds"] for row in rows)
+        assert path.with_suffix(".md").read_text(encoding="utf-8") == markdown(run, rows)
