@@ -13,7 +13,7 @@ from torch._dynamo.exc import unimplemented
 from graphmend.runtime import places, status
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.handlers import frames_of
-from graphmend.runtime.region import SiteKey, in_place_sites
+from graphmend.runtime.region import FrameReason, SiteKey, in_place_sites
 from graphmend.runtime.switch import is_switched_off
 
 _AS_TRACED = "graphmend_as_traced"
@@ -29,7 +29,8 @@ def require_allowed(tx: Any, site: SiteKey) -> None:
     refused = in_place_sites(tx)
     for key in (None, site):
         if key in refused:
-            raise NotDeferrable(refused[key])
+            reason = refused[key]
+            raise NotDeferrable(reason, skips_frame=isinstance(reason, FrameReason))
     if is_exporting(tx):
         raise NotDeferrable("the program is being exported")
     if status.state() == status.FAILED or is_switched_off():

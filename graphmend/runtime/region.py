@@ -17,6 +17,11 @@ from graphmend.runtime.replay import Frame, Modes
 SiteKey = tuple[tuple[types.CodeType, int], ...]
 """Code and instruction of each frame from the outermost one to the call."""
 
+
+class FrameReason(str):
+    """A reason against a call for which its frame is better not compiled at all."""
+
+
 _REGION = "graphmend_region"
 _IN_PLACE = "graphmend_in_place"
 

@@ -14,7 +14,7 @@ from torch._dynamo.bytecode_analysis import livevars_analysis
 from graphmend.runtime import fallback, graph_writes
 from graphmend.runtime.graph_writes import storage_of
 from graphmend.runtime.join import Joined
-from graphmend.runtime.region import Region, SiteKey, region_of
+from graphmend.runtime.region import FrameReason, Region, SiteKey, region_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,8 @@ def _distinguished(
         alive = group & (selection.existing | selection.results())
         # What a side gives may be needed for its gradient: then autograd objects to the write.
         if written & group and (len(alive) > 1 or _requires_grad(pair.result)):
-            return "what a side gives, or the result, is written in place later"
+            # After a break, compilers may take it for granted that the two are one, or that not.
+            return FrameReason("what a side gives, or the result, is written in place later")
         # A slot of an object that is bound again may be bound to another tensor.
         leaves = not pair.stored or result in region.held
         if leaves and len(group & visible) > 1:

@@ -11,12 +11,17 @@ import torch
 from torch import fx
 from torch._dynamo.current_scope_id import enter_new_scope
 from torch._dynamo.exc import RestartAnalysis
+from torch._dynamo.variables.base import VariableTracker
+from torch._dynamo.variables.functions import LocalGeneratorObjectVariable
+from torch._dynamo.variables.iter import IteratorVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness, undo
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.region import Gate, region_of
 from graphmend.runtime.side_writes import Writes, recording
+
+_ITERATORS = (IteratorVariable, LocalGeneratorObjectVariable)
 
 # Operators without a tensor as result that change nothing but the modes, which are compared.
 _MODE_SETTERS = frozenset(
@@ -82,6 +87,7 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
 
     Raises NotDeferrable unless it may run untaken.
     """
+    _require_no_iterators(tx, [function, values])
     before, versions = _State.now(tx), graph_writes.Versions.of_all(tx.output.graph)
     last = next(iter(reversed(tx.output.graph.nodes)), None)
     result, writes = _traced(tx, function, values)
@@ -97,6 +103,16 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
     if written:
         undo.undo_writes(tx, condition, wanted, nodes, written, versions)
     return Side(result, nodes, writes)
+
+
+def _require_no_iterators(tx: Any, given: Any) -> None:
+    """TorchDynamo advances some iterators without a word, so none may come from outside."""
+
+    def visit(variable: Any) -> None:
+        if isinstance(variable, _ITERATORS):
+            raise NotDeferrable("a side may advance an iterator")
+
+    VariableTracker.visit(visit, given, side_effects=tx.output.side_effects)
 
 
 def _traced(tx: Any, function: Any, values: list[Any]) -> tuple[Any, Writes]:

@@ -222,3 +222,46 @@ def test_numbers_read_on_a_side(use, captured):
     torch._dynamo.reset()
     seen = see(torch.compile(mended, backend="eager", fullgraph=True), inputs[0])
     assert (seen.error is None) == captured
+
+
+def test_views_of_a_result_that_are_written_keep_the_branch():
+    def twins(h):
+        y = h * 3
+        return y, y.view(2)
+
+    def view_of_source(choose):
+        def run(x):
+            h = x * 2
+            v = h.view(2)
+            y = choose((h > 5).any(), lambda h: h * 3, lambda h: h.view(2), h)
+            v.add_(1)
+            return y
+
+        return run
+
+    def view_of_result(choose):
+        def run(x):
+            y, z = choose((x > 2).any(), twins, lambda h: (h + 1, h + 2), x * 2)
+            y.add_(1)
+            return z * 1
+
+        return run
+
+    for program in (view_of_source, view_of_result):
+        agrees(*_pair(program), *_inputs([1.0, 2.0], [4.0, 5.0]), captured=False)
+
+
+def test_an_iterator_from_outside_keeps_the_branch():
+    def program(choose):
+        def run(x):
+            numbers = (number for number in range(1, 5))
+            y = choose((x > 2).any(), lambda h, n: h * next(n), lambda h, n: h, x * 2, numbers)
+            return y * next(numbers)
+
+        return run
+
+    original, mended = _pair(program)
+    torch._dynamo.reset()
+    compiled = torch.compile(mended, backend="eager")
+    for case in _inputs([1.0, 2.0], [4.0, 5.0]):
+        assert see(compiled, case) == see(original, case)
