@@ -101,7 +101,9 @@ def _backward(value: Any, owner: Any, arguments: tuple[Any, ...]) -> list[Any]:
         owner.zero_grad(set_to_none=True)
         leaves += list(owner.parameters())
     values = value if isinstance(value, tuple | list) else [value]
-    sum(v.sum() for v in values if isinstance(v, torch.Tensor) and v.requires_grad).backward()
+    with_gradient = [v.sum() for v in values if isinstance(v, torch.Tensor) and v.requires_grad]
+    if with_gradient:
+        torch.stack(with_gradient).sum().backward()
     return [leaf.grad for leaf in leaves]
 
 

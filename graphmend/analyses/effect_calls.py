@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphmend.analyses import calls
+from graphmend.analyses import calls, selections
 from graphmend.analyses.effect_set import (
     IMPURE,
     LOGS,
@@ -69,6 +69,8 @@ _ONE_ELEMENT = frozenset({"torch.Tensor.item", "torch.is_nonzero", "torch.Tensor
 def call(effects: Effects, node: ast.Call, function: Function, stmt: ast.stmt | None) -> EffectSet:
     """The effects of a call, without those of evaluating its arguments."""
     name = calls.qualified(effects.kinds, node, function)
+    if name == selections.SELECT:
+        return _selection(effects, node, function, stmt)
     known = _named(effects, name, node, function, stmt) if name is not None else None
     if known is not None:
         return known
@@ -93,6 +95,16 @@ def call(effects: Effects, node: ast.Call, function: Function, stmt: ast.stmt | 
     if isinstance(node.func, ast.Attribute) and name is None:
         return _method(effects, node, node.func, function, stmt)
     return _unknown(node)
+
+
+def _selection(
+    effects: Effects, node: ast.Call, function: Function, stmt: ast.stmt | None
+) -> EffectSet:
+    """The effects of the sides, whose calls of one another are not unknown."""
+    calls_made = selections.side_calls(node, function)
+    found = union(_function(effects, inner, call, function, stmt) for inner, call in calls_made)
+    names = {inner.name for inner, _ in calls_made}
+    return replace(found, unknown=found.unknown - names)
 
 
 def _unknown(node: ast.Call) -> EffectSet:
@@ -274,7 +286,7 @@ def _method(
         return LOGS
     if name == "__init__" and isinstance(func.value, ast.Call):
         return MAY_RAISE  # of a base class outside the project, mostly torch.nn.Module
-    if kind.tag is Tag.MODULE and name in _REGISTERS:
+    if name in _REGISTERS and kind.tag in (Tag.MODULE, Tag.UNKNOWN):
         root = Root(Owner.ATTRIBUTE, f"{ast.unparse(func.value)}.{_text(node.args)}")
         return EffectSet(frozenset({Write(root, tensor=False)}), may_raise=True)
     if name in _CHANGES and kind.tag in (Tag.CONTAINER, Tag.UNKNOWN, Tag.STATIC):

@@ -28,6 +28,29 @@ def is_side(function: Function) -> bool:
     )
 
 
+def side_calls(call: ast.Call, function: Function) -> list[tuple[Function, ast.Call]]:
+    """The functions that a selection may run, each with a call that passes what it is given.
+
+    Functions among the values count too: a side hands its numbers to one of them.
+    """
+    values = call.args[3:]
+    found = []
+    for argument in call.args[1:]:
+        inner = _local_function(argument, function)
+        if inner is not None:
+            found.append((inner, ast.Call(func=argument, args=values, keywords=[])))
+    return found
+
+
+def _local_function(node: ast.expr, function: Function) -> Function | None:
+    """The function of `function` that a name stands for, or that a lambda is."""
+    for inner in function.module.functions.values():
+        if inner.outer is function:
+            if inner.node is node or isinstance(node, ast.Name) and inner.name == node.id:
+                return inner
+    return None
+
+
 def _selections(function: Function) -> Iterator[ast.Call]:
     for node in function.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -50,10 +73,9 @@ def _returned(
     kinds: Kinds, side: ast.expr, call: ast.Call, function: Function, again: Callable[..., Kind]
 ) -> Kind:
     match side:
-        case ast.Name(id=name):
-            for inner in function.module.functions.values():
-                if inner.name == name and inner.outer is function:
-                    return kinds.returns(inner)
+        case ast.Name():
+            inner = _local_function(side, function)
+            return UNKNOWN if inner is None else kinds.returns(inner)
         case ast.Lambda(args=ast.arguments(args=params), body=body):
             given = {p.arg: a for p, a in zip(params, call.args[3:], strict=False)}
             return _substituted(body, given, again)

@@ -102,7 +102,7 @@ def does_only_what_is_known(branch: Branch) -> str | None:
     """Code that was not read may do anything. What fills a cache may run at any time anyway."""
     for part, effects in branch.effects():
         unknown = sorted(effects.unknown)
-        if unknown and not branch.in_cache_fill(part) and not registers_buffer(part):
+        if unknown and not branch.in_cache_fill(part):
             return f"`{unknown[0]}(..)` on one side is not known to be free of effects"
         if effects.logs:
             return f"{_place(part)} writes output on one side"
