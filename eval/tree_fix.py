@@ -15,6 +15,7 @@ from typing import Any
 
 FIX = (sys.executable, "-m", "graphmend", "fix", "--format", "json", "--no-cache", "--quiet")
 _NAMED = re.compile(r"`[^`]*`")
+_LINE = re.compile(r"\bline \d+")
 _STDERR_KEPT = 2000
 
 
@@ -55,12 +56,12 @@ def by_code(findings: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
     """Sites of each rule: all, and how many of them are mended, left to `--unsafe`, refused."""
     counts: dict[str, Counter[str]] = {}
     for finding in findings:
-        counts.setdefault(finding["code"], Counter())[finding["status"]] += 1
+        counts.setdefault(finding["code"], Counter())[_outcome(finding)] += 1
     return {
         code: {
             "sites": found.total(),
-            "mended": found["fixed"],
-            "fixable": found["fixable"],
+            "mended": found["mended"],
+            "unsafe": found["unsafe"],
             "refused": found["refused"],
         }
         for code, found in sorted(counts.items())
@@ -68,10 +69,21 @@ def by_code(findings: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def by_reason(findings: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """How often each reason was given for a refusal, names in it left out, most frequent first."""
+    """How often each reason was given for a refusal, without the names and lines in it, most
+    frequent first."""
     counted = Counter(
-        f"{finding['code']}: {_NAMED.sub('`..`', finding['reason'] or '')}"
+        f"{finding['code']}: {_group(finding['reason'] or '')}"
         for finding in findings
-        if finding["status"] == "refused"
+        if _outcome(finding) == "refused"
     )
     return dict(counted.most_common())
+
+
+def _outcome(finding: dict[str, Any]) -> str:
+    if finding["status"] == "fixed":
+        return "mended"
+    return "unsafe" if finding["grade"] == "unsafe" else "refused"
+
+
+def _group(reason: str) -> str:
+    return _LINE.sub("line N", _NAMED.sub("`..`", reason))

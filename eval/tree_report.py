@@ -9,7 +9,18 @@ from eval.report import how
 
 Row = dict[str, Any]
 
-_HEADINGS = ("library", "version", "files", "mended", "sites", "mended", "refused", "time", "holds")
+_HEADINGS = (
+    "library",
+    "version",
+    "files",
+    "changed",
+    "sites",
+    "mended",
+    "unsafe",
+    "refused",
+    "time",
+    "holds",
+)
 _MOST_SHOWN = 12
 _MOST_REASONS = 40
 
@@ -56,6 +67,7 @@ def _cells(row: Row) -> list[str]:
         f"{len(row['files_mended']):,}",
         total("sites"),
         total("mended"),
+        total("unsafe"),
         total("refused"),
         f"{row['seconds']:.0f} s",
         "yes" if row["holds"] else "NO",
@@ -80,7 +92,7 @@ def _codes(rows: Sequence[Row]) -> str:
 def _of_code(counts: dict[str, int] | None) -> str:
     if counts is None:
         return ""
-    unsafe = f" ({counts['fixable']} fixable)" if counts["fixable"] else ""
+    unsafe = f" ({counts['unsafe']} unsafe)" if counts["unsafe"] else ""
     return f"{counts['mended']} of {counts['sites']}{unsafe}"
 
 

@@ -60,7 +60,7 @@ def test_a_mended_tree_has_no_problems_and_its_figures(tree):
     assert row["problems"] == NOTHING
     assert row["files"] == 2
     assert row["files_mended"] == ["model.py"]
-    assert row["codes"] == {"GM202": {"sites": 1, "mended": 1, "fixable": 0, "refused": 0}}
+    assert row["codes"] == {"GM202": {"sites": 1, "mended": 1, "unsafe": 0, "refused": 0}}
     assert row["status"] == 0
     assert "deferred_effect" in (tree.package / "model.py").read_text()
 
@@ -129,17 +129,17 @@ def test_files_become_modules():
 
 
 def test_findings_are_counted_by_rule_and_reason():
-    def finding(status, reason=None):
-        return {"code": "GM101", "status": status, "reason": reason}
+    def finding(status, reason=None, grade=None):
+        return {"code": "GM101", "status": status, "reason": reason, "grade": grade}
 
     found = [
-        finding("fixed"),
-        finding("fixable", "assumes that `x` is"),
-        finding("refused", "`x` is written"),
-        finding("refused", "`y.z` is written"),
+        finding("fixed", grade="safe"),
+        finding("refused", "assumes that `x` is", grade="unsafe"),
+        finding("refused", "`x` on line 3 is written"),
+        finding("refused", "`y.z` on line 45 is written"),
     ]
-    assert by_code(found) == {"GM101": {"sites": 4, "mended": 1, "fixable": 1, "refused": 2}}
-    assert by_reason(found) == {"GM101: `..` is written": 2}
+    assert by_code(found) == {"GM101": {"sites": 4, "mended": 1, "unsafe": 1, "refused": 2}}
+    assert by_reason(found) == {"GM101: `..` on line N is written": 2}
 
 
 def row_of(tree, **changes):
@@ -159,7 +159,7 @@ def row_of(tree, **changes):
 def test_the_page_says_what_was_mended_and_what_does_not_hold(tree):
     good = row_of(tree)
     page = markdown(RUN, [good])
-    for text in ("| toy | 1.0 | 2 | 1 | 1 | 1 | 0 |", "1 of 1", "toy is a toy.", "None."):
+    for text in ("| toy | 1.0 | 2 | 1 | 1 | 1 | 0 | 0 |", "1 of 1", "toy is a toy.", "None."):
         assert text in page
     assert "1 before and after: ImportError: no torchvision" in page
     assert "holds yes" in summary(good)
