@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassInfo", "Function", "Module"]
 
-_DEFINED = re.compile(r"(?:def|class)[\s\\]+([^\s\\(:\[]+)")
+_DEFINED = re.compile(r"\b(?:def|class)[\s\\]+([^\s\\(:\[]+)")
 
 
 class Module:
