@@ -214,10 +214,18 @@ def require_movable(part: ast.stmt | ast.expr, function: Function) -> None:
                 raise Refused("it re-raises the exception being handled")
             case ast.Name(id=name) if name in _FRAME_READERS and not function.is_local(name):
                 raise Refused(f"`{name}` would see another frame")
+            case ast.Name(id=name, ctx=ast.Store()) if _is_global(node, function):
+                raise Refused(f"`{name}` belongs to another scope")
             case ast.Name(id="__class__"):
                 raise Refused("`__class__` means the class only inside its methods")
     if _jumps_out(part, inside=False):
         raise Refused("it leaves a loop that goes on around it")
+
+
+def _is_global(name: ast.Name, function: Function) -> bool:
+    """Whether a name that the function binds is one of the module, by a declaration."""
+    owner = function.module.scopes.name_scopes[name].owner(name.id)
+    return owner is None or owner.parent is None
 
 
 def _jumps_out(node: ast.AST, inside: bool) -> bool:

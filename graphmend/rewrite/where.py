@@ -17,9 +17,10 @@ from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.region import Continuation, continuation, region_of, require_movable
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.sides import Branch
+from graphmend.rewrite.stores import stores_nothing_written_in_place
 from graphmend.rewrite.where_plain import PlainSelection, plain_selection
 
-CHECKS = (*sides.CHECKS, *joins.CHECKS)
+CHECKS = (*sides.CHECKS, *joins.CHECKS, stores_nothing_written_in_place)
 
 
 def applies(site: Site) -> bool:

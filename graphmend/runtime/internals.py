@@ -1,17 +1,15 @@
-"""Every private part of TorchDynamo that is patched or read here, in one place, with its probe.
+"""Every private part of TorchDynamo that is patched, in one place, with its probe.
 
 The patches go in when torch._dynamo is imported. The probes run once, inside the first real
 compile that meets a deferred call or a selection; when one fails, they run in place from then on.
 """
 
 import contextlib
-import dataclasses
-import inspect
+import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-import torch
 from torch._C._dynamo.eval_frame import (
     _FrameAction as FrameAction,
 )
@@ -20,12 +18,8 @@ from torch._C._dynamo.eval_frame import (
 )
 from torch._C._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo import output_graph, symbolic_convert
-from torch._dynamo.codegen import PyCodegen
-from torch._dynamo.current_scope_id import enter_new_scope
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
-from torch._dynamo.resume_execution import ContinueExecutionCache
-from torch._dynamo.variables import BuiltinVariable, base, ctx_manager, misc
-from torch._dynamo.variables.builder import GraphArg
+from torch._dynamo.variables import BuiltinVariable, misc
 
 from graphmend.runtime import (
     async_checks,
@@ -44,6 +38,7 @@ from graphmend.runtime import (
 )
 from graphmend.runtime.async_failures import with_exceptions
 from graphmend.runtime.handlers import frames_of
+from graphmend.runtime.probes import READ, Internal, takes
 from graphmend.runtime.recovery import with_recovery
 from graphmend.runtime.region import in_place_sites, region_of
 
@@ -53,19 +48,7 @@ _compile_subgraph = output_graph.OutputGraph.compile_subgraph
 _codegen_suffix = output_graph.OutputGraph.codegen_suffix
 _call_user_compiler = output_graph.OutputGraph.call_user_compiler
 _step = symbolic_convert.InstructionTranslator.step
-
-
-@dataclasses.dataclass(frozen=True)
-class Internal:
-    """One private part: what it is used for, and whether a translator `tx` has it as expected."""
-
-    name: str
-    use: str
-    probe: Callable[[Any], bool]
-
-
-def _takes(function: Any, *names: str) -> bool:
-    return list(inspect.signature(inspect.unwrap(function)).parameters)[: len(names)] == list(names)
+_compare = BuiltinVariable._comparison_with_tensor
 
 
 PATCHED = (
@@ -77,17 +60,17 @@ PATCHED = (
     Internal(
         "DebuggingVariable.call_function",
         "its calls are recorded",
-        lambda tx: _takes(_call_function, "self", "tx", "args", "kwargs"),
+        lambda tx: takes(_call_function, "self", "tx", "args", "kwargs"),
     ),
     Internal(
         "OutputGraph.compile_subgraph",
         "the records of a region are planned when it is complete",
-        lambda tx: _takes(_compile_subgraph, "self", "tx", "reason", "stack_pops"),
+        lambda tx: takes(_compile_subgraph, "self", "tx", "reason", "stack_pops"),
     ),
     Internal(
         "OutputGraph.codegen_suffix",
         "the recorded calls are emitted between the graph and the replay of Python writes",
-        lambda tx: _takes(
+        lambda tx: takes(
             _codegen_suffix,
             *("self", "tx", "stack_values", "cg", "log_side_effects"),
         ),
@@ -95,149 +78,19 @@ PATCHED = (
     Internal(
         "OutputGraph.call_user_compiler",
         "reports are recovered and exceptions of checks restored when the graph fails",
-        lambda tx: _takes(_call_user_compiler, "self", "gm", "example_inputs"),
+        lambda tx: takes(_call_user_compiler, "self", "gm", "example_inputs"),
     ),
     Internal(
         "InstructionTranslator.step",
         "calls in front of an operator that fails while tracing run before its error",
-        lambda tx: _takes(_step, "self"),
+        lambda tx: takes(_step, "self"),
+    ),
+    Internal(
+        "BuiltinVariable._comparison_with_tensor",
+        "a selection whose result is compared by identity is taken back",
+        lambda tx: takes(_compare, "self", "tx", "left", "right") and _compares_here(),
     ),
 )
-
-READ = (
-    Internal(
-        "SpeculationLog",
-        "what must run in place lasts when the analysis starts over",
-        lambda tx: isinstance(tx.speculation_log.entries, list) and tx.speculation_log.index >= 0,
-    ),
-    Internal(
-        "set_code_exec_strategy",
-        "deferred functions, and what they call, are never compiled",
-        lambda tx: callable(set_code_exec_strategy),
-    ),
-    Internal(
-        "InstructionTranslatorBase",
-        "frames, lines, handlers and the stack of a trace",
-        lambda tx: all(
-            hasattr(tx, name)
-            for name in (
-                *("parent", "f_code", "f_globals", "instructions", "indexof", "stack", "export"),
-                *("current_instruction", "instruction_pointer", "one_graph", "debug_locals"),
-                *("error_on_graph_break", "speculation_log", "output", "exn_vt_stack"),
-            )
-        ),
-    ),
-    Internal(
-        "Instruction.exn_tab_entry",
-        "try and with statements around a call",
-        lambda tx: hasattr(tx.current_instruction, "exn_tab_entry"),
-    ),
-    Internal(
-        "OutputGraph",
-        "the graph, the root translator, bytecode before the graph",
-        lambda tx: (
-            isinstance(tx.output.pregraph_bytecode, list)
-            and all(
-                hasattr(tx.output, n) for n in ("graph", "root_tx", "current_tracer", "package")
-            )
-        ),
-    ),
-    Internal(
-        "SideEffects",
-        "pending writes to Python objects",
-        lambda tx: (
-            isinstance(tx.output.side_effects.id_to_variable, dict)
-            and isinstance(tx.output.side_effects.store_attr_mutations, dict)
-            and isinstance(tx.output.side_effects.tensor_hooks, dict)
-            and callable(tx.output.side_effects.is_modified)
-        ),
-    ),
-    Internal(
-        "PyCodegen",
-        "bytecode of the recorded calls",
-        lambda tx: all(
-            hasattr(PyCodegen(tx.output.root_tx), name)
-            for name in (
-                *("add_push_null", "append_output", "extend_output", "new_var", "create_store"),
-                *("create_load", "create_load_global", "create_load_const", "create_load_attr"),
-                *("load_import_from", "create_call_function_kw", "get_instructions"),
-            )
-        ),
-    ),
-    Internal(
-        "OutputGraph.install_global_by_id",
-        "what generated code calls for inlined sites",
-        lambda tx: _takes(tx.output.install_global_by_id, "prefix", "value"),
-    ),
-    Internal(
-        "OutputGraph.save_global_state",
-        "modes that are open where an operator fails while tracing",
-        lambda tx: "grad_enabled" in tx.output.tracing_context.global_context.global_state,
-    ),
-    Internal(
-        "WithExitFunctionVariable",
-        "the context manager of an open with statement",
-        lambda tx: _takes(ctx_manager.WithExitFunctionVariable.__init__, "self", "ctx", "target"),
-    ),
-    Internal(
-        "ContinueExecutionCache",
-        "the function that a resumed frame is the rest of",
-        lambda tx: hasattr(ContinueExecutionCache, "generated_code_metadata"),
-    ),
-    Internal(
-        "GraphArg",
-        "where an input of the graph comes from",
-        lambda tx: {"source", "_example"} <= {f.name for f in dataclasses.fields(GraphArg)},
-    ),
-    Internal(
-        "SideEffects.check_allowed_side_effect",
-        "writes of a side of a selection to Python objects are noted before they happen",
-        lambda tx: (
-            _takes(tx.output.side_effects.check_allowed_side_effect, "item")
-            and _takes(tx.output.side_effects.snapshot_attr_mutation, "item", "name", "value")
-            and _takes(tx.output.side_effects.store_attr, "item", "name", "value", "mutation_kind")
-            and _takes(tx.output.side_effects.mutation, "var")
-            and isinstance(tx.output.side_effects.attr_mutation_kinds, dict)
-        ),
-    ),
-    Internal(
-        "enter_new_scope",
-        "what a side made itself is told from what was there before",
-        lambda tx: _scopes_differ(),
-    ),
-    Internal(
-        "OutputGraph.random_calls",
-        "random numbers of Python, and checks of sizes, that a side adds",
-        lambda tx: (
-            isinstance(tx.output.random_calls, list)
-            and isinstance(tx.output.shape_env.deferred_runtime_asserts, dict)
-            and hasattr(tx, "fake_mode")
-        ),
-    ),
-    Internal(
-        "FakeTensor._version",
-        "in-place writes in the graph",
-        lambda tx: _fake_writes_count(tx),
-    ),
-)
-
-
-def _scopes_differ() -> bool:
-    with enter_new_scope():
-        outside = base.ValueMutationNew()
-        with enter_new_scope():
-            inside = base.ValueMutationNew()
-            return base.is_side_effect_safe(inside) and not base.is_side_effect_safe(outside)
-
-
-def _fake_writes_count(tx: Any) -> bool:
-    with tx.output.fake_mode, torch.inference_mode(False):
-        tensor = torch.zeros(2)
-        view = tensor.view(1, 2)
-        view.add_(1)
-        return tensor._version == 1 and (
-            tensor.untyped_storage()._cdata == view.untyped_storage()._cdata
-        )
 
 
 def patch() -> None:
@@ -249,14 +102,23 @@ def patch() -> None:
         (output_graph.OutputGraph, "codegen_suffix", _emitting_codegen_suffix),
         (output_graph.OutputGraph, "call_user_compiler", _recovering_call_user_compiler),
         (symbolic_convert.InstructionTranslator, "step", _surviving_step),
+        (BuiltinVariable, "_comparison_with_tensor", _identifying_comparison),
     ):
         setattr(owner, name, replacement)
+    # What compiled before in this process has left handlers that know the methods as they were.
+    BuiltinVariable._binop_handlers.cache_clear()
+    BuiltinVariable.call_function_handler_cache.clear()
     for left_alone in (marks.on_marked, replay.on_made):
         left_alone(_leave_alone)
     for function in branches.FUNCTIONS:
         # After a break they run as they are; what they call is compiled as ever.
         once = FrameExecStrategy(FrameAction.SKIP, FrameAction.DEFAULT)
         set_code_exec_strategy(function.__code__, once)
+
+
+def _compares_here() -> bool:
+    handlers = [handler for _, handler in BuiltinVariable._binop_handlers()[operator.is_]]
+    return any(getattr(h, "__func__", None) is _identifying_comparison for h in handlers)
 
 
 def _leave_alone(code: types.CodeType) -> None:
@@ -383,3 +245,10 @@ def _surviving_step(self: Any) -> Any:
         ):
             raise
         return False
+
+
+def _identifying_comparison(self: Any, tx: Any, left: Any, right: Any) -> Any:
+    if self.fn in (operator.is_, operator.is_not) and left.is_tensor() and right.is_tensor():
+        with _failing_open(tx):
+            result_aliases.require_other_objects(tx.output, left, right)
+    return _compare(self, tx, left, right)

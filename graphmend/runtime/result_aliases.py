@@ -77,6 +77,17 @@ def require_indistinguishable(output: Any) -> None:
             fallback.start_over(output, selection.site, selection.speculations, reason)
 
 
+def require_other_objects(output: Any, left: Any, right: Any) -> None:
+    """Start over without a selection for whose result the identity of two tensors is asked."""
+    selections = region_of(output).selections
+    compared = {_storage(variable.as_proxy().node) for variable in (left, right)}
+    groups = _Groups(selections)
+    for selection in reversed(selections):
+        if any(compared & {r} and compared <= groups.of(r) for r in selection.results()):
+            reason = "the result is compared by identity with a tensor that it may be"
+            fallback.start_over(output, selection.site, selection.speculations, reason)
+
+
 def held_by_frame(tx: Any) -> frozenset[int]:
     """The storages of the tensors that the frame of `tx` returns, or goes on with."""
     found: set[int] = set()

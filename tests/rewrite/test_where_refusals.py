@@ -104,6 +104,25 @@ def entry(x, z):
 """,
         "may write",
     ),
+    "an attribute that shares a tensor which is written in place (W8)": (
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.zeros(2)
+        self.b = torch.zeros(2)
+
+    def forward(self, x):
+        if x.max() > 1:
+            self.a = self.b
+        self.b.add_(1)
+        return x + self.a
+""",
+        "`.b` is written in place elsewhere",
+    ),
     "an unknown call (W11)": (
         """
 import torch
