@@ -145,21 +145,6 @@ def entry(x):
 """,
         "value is used",
     ),
-    "does more than write": (
-        """
-import logging
-import torch
-
-logger = logging.getLogger(__name__)
-
-def entry(x):
-    if torch.isinf(x).any():
-        logger.warning("clamping")
-        x = x.clamp(-1, 1)
-    return torch.sin(x)
-""",
-        "",
-    ),
 }
 
 
