@@ -8,7 +8,7 @@ not evaluate, unless it is pure and cannot raise, and nothing in an order that c
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -183,6 +183,17 @@ def _require_own_names(site: Site) -> None:
     bound = bound_names(statement)
     for name in sorted(bound & flow.live_after(statement)):
         raise Refused(f"`{name}` is bound in it and read afterwards")
-    for name in sorted(bound):
-        if any(id(d.stmt) not in inside for d in flow.definitions_reaching(statement, name)):
-            raise Refused(f"`{name}` is bound before it and in it")
+    for read in _names_read(statement):
+        reader = site.function.module.statement_of(read)
+        reaching = flow.definitions_reaching(reader, read.id) if read.id in bound else ()
+        if any(id(definition.stmt) not in inside for definition in reaching):
+            raise Refused(f"`{read.id}` is bound before it and read in it")
+
+
+def _names_read(statement: ast.stmt) -> Iterator[ast.Name]:
+    """The names that a statement, or one in it, reads; `name += ..` reads its target."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node
