@@ -69,7 +69,7 @@ def edit_number(selection: Selection, node: ast.IfExp, function: Function, sheet
     writer.move_rest(after)
     passed = _unique([*inputs, *after.inputs], rest)
     sides = [_lambda(passed, f"{rest}({', '.join([*after.inputs, value])})") for value in values]
-    writer.call(after.last, after.outputs, sides, passed)
+    writer.call(statement, after.last, after.outputs, sides, passed)
 
 
 def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: Sheet) -> None:
@@ -100,7 +100,7 @@ def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: S
         inner = writer.inner(node.orelse)[len(indent) :] if node.orelse else step
         sheet.indent(_last_line(node) + 1, _last_line(region.last), inner)
     if not selection.used_by:
-        writer.call(region.last, region.outputs, [words.then, otherwise], region.inputs)
+        writer.call(node, region.last, region.outputs, [words.then, otherwise], region.inputs)
         return
     assert region.outputs is not None
     after = continuation(node, region.outputs, selection.used_by, function)
@@ -118,7 +118,7 @@ def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: S
         if node.orelse
         else _lambda(passed, f"{words.rest}({', '.join(after.parameters)})"),
     ]
-    writer.call(after.last, after.outputs, sides, passed)
+    writer.call(node, after.last, after.outputs, sides, passed)
 
 
 def _applied(rest: str, after: Continuation, side: str, inputs: Sequence[str]) -> str:
@@ -222,12 +222,13 @@ class _Writer:
 
     def call(
         self,
+        branch: ast.stmt,
         last: ast.stmt,
         outputs: Sequence[str] | None,
         sides: Sequence[str],
         values: Sequence[str],
     ) -> None:
-        """The call that selects, behind the statement `last`."""
+        """The call that selects, behind the statement `last`; it stands for that of `branch`."""
         selection = self._selection
         prefix = "return "
         if outputs is not None:
@@ -240,7 +241,7 @@ class _Writer:
         head = f"{self._indent}{prefix}{selection.select}"
         given = argument_list(head, arguments, self._indent, self._step, self._newline)
         self._sheet.after(_last_line(last), "")
-        self._sheet.after(_last_line(last), head + given)
+        self._sheet.after(_last_line(last), head + given, branch.lineno)
 
 
 def _ordered(selection: Selection, then: str, otherwise: str) -> tuple[str, str]:

@@ -17,6 +17,16 @@ from graphmend.rewrite.refusal import Refused
 
 _JOINERS = {ast.And: "both", ast.Or: "either"}
 _WORDS = {ast.And: " and ", ast.Or: " or "}
+_SIGNS = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
 _BUILTIN_TRUTHS = frozenset({"builtins.any", "builtins.all"})
 
 
@@ -38,14 +48,16 @@ def predicate(
     statement: ast.stmt,
     facts: Facts,
     name_of: Callable[[str], str],
+    fresh: Callable[[str], str],
     invertible: bool,
 ) -> Predicate:
     """The test of a branch in a form that does not break the graph.
 
     `invertible` sides can change places, so that `not` needs no helper; `name_of` gives what a
-    helper of the runtime is called in the module. Raises `Refused` where there is no such form.
+    helper of the runtime is called in the module, `fresh` a new name. Raises `Refused` where there
+    is no such form.
     """
-    writer, inverted = _Writer(function, statement, facts, name_of), False
+    writer, inverted = _Writer(function, statement, facts, name_of, fresh), False
     while invertible and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, inverted = test.operand, not inverted
     return Predicate(writer.truth(test), inverted, writer.helpers)
@@ -60,11 +72,13 @@ class _Writer:
         statement: ast.stmt,
         facts: Facts,
         name_of: Callable[[str], str],
+        fresh: Callable[[str], str],
     ) -> None:
         self._function = function
         self._statement = statement
         self._facts = facts
         self._name_of = name_of
+        self._fresh = fresh
         self.helpers: set[str] = set()
 
     def truth(self, node: ast.expr) -> str:
@@ -102,18 +116,32 @@ class _Writer:
     def _chain(self, node: ast.Compare) -> str:
         """`a < b < c` is `a < b and b < c`, with `b` evaluated once."""
         sides = [node.left, *node.comparators]
-        for middle in sides[1:-1]:
-            if not isinstance(middle, ast.Name | ast.Constant):
-                raise Refused("the middle of its chained comparison would be evaluated twice")
         links = [
             ast.Compare(left=left, ops=[op], comparators=[right])
             for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
         ]
         for link in links:
             self._require_tensor(link)
-        for link in links[1:]:
-            self._require_early(link)
-        return self._helper("both", [ast.unparse(link) for link in links])
+        first = [self._text(side) for side in sides]  # where a side is evaluated
+        again = list(first)  # where it is used once more
+        for i, middle in enumerate(sides[1:-1], start=1):
+            if not isinstance(middle, ast.Name | ast.Constant):
+                again[i] = self._fresh("middle")
+                first[i] = f"({again[i]} := {first[i]})"
+        for link, middle in zip(links[1:], sides[1:-1], strict=True):
+            if not self._compares_safely(middle, link.comparators[0]):
+                self._require_early(link)
+        texts = [
+            f"{again[i] if i else first[0]} {_SIGNS[type(op)]} {first[i + 1]}"
+            for i, op in enumerate(node.ops)
+        ]
+        return self._helper("both", texts)
+
+    def _compares_safely(self, middle: ast.expr, right: ast.expr) -> bool:
+        """Whether comparing a value that is there already with a number cannot fail."""
+        kind = self._facts.kinds.of(middle, self._function, self._statement)
+        number = isinstance(right, ast.Constant) and isinstance(right.value, int | float)
+        return kind.sure_tensor and number
 
     # -- what an operand must be -----------------------------------------------------------------
 

@@ -18,7 +18,7 @@ class Sheet:
         self._draft = draft
         self._replaced: list[Edit] = []
         self._before: dict[int, str] = {}
-        self._after: dict[int, str] = {}
+        self._after: list[tuple[int, str, int]] = []
         self._indents: dict[int, str] = {}
 
     def replace(self, start: int, end: int, text: str) -> None:
@@ -29,9 +29,12 @@ class Sheet:
         """Add a line in front of a line; the lines added there stand in the order of calls."""
         self._before[line] = self._before.get(line, "") + text + self._newline
 
-    def after(self, line: int, text: str) -> None:
-        """Add a line behind a line; the lines added there stand in the order of calls."""
-        self._after[line] = self._after.get(line, "") + self._newline + text
+    def after(self, line: int, text: str, origin: int | None = None) -> None:
+        """Add a line behind a line; the lines added there stand in the order of calls.
+
+        It stands for the line `origin`, by default the one that it is put behind.
+        """
+        self._after.append((line, text, origin or line))
 
     def gap_before(self, line: int, header: bool = False) -> None:
         """See to a blank line in front of a line; with `header`, not at the start of a block."""
@@ -66,8 +69,11 @@ class Sheet:
         for line, by in self._indents.items():
             if line not in fixed and self.line(line).strip():
                 made.append(self._insert(self._offsets[line - 1], by))
-        for line, text in self._after.items():
-            made.append(self._insert(line_end(self._text, self._offsets[line - 1]), text))
+        for line, text, origin in self._after:
+            offset = line_end(self._text, self._offsets[line - 1])
+            stands_for = self._draft.line_of(self._offsets[origin - 1])
+            # The replacement begins on the line before.
+            made.append(Edit(offset, offset, self._newline + text, max(stands_for - 1, 1)))
         return made
 
     def _insert(self, offset: int, text: str) -> Edit:

@@ -44,7 +44,15 @@ def rewrite(
         raise Refused("it stands in an asynchronous function")
     branch = _branch(site, facts)
     invertible = isinstance(node, ast.If) or branch.after is not None
-    test = predicate(node.test, function, site.statement, facts, runtime.__getitem__, invertible)
+    test = predicate(
+        node.test,
+        function,
+        site.statement,
+        facts,
+        name_of=runtime.__getitem__,
+        fresh=names.fresh,
+        invertible=invertible,
+    )
     for check in CHECKS:
         reason = check(branch)
         if reason is not None:

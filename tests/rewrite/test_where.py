@@ -240,6 +240,20 @@ def entry(x, on: bool):
 def make():
     return entry, [(torch.ones(2), True), (torch.ones(2), False), (-torch.ones(2), True)]
 """,
+    "chained comparisons (P4)": """
+import torch
+
+def entry(x: torch.Tensor):
+    y = x * 1
+    if 0 < x.max() <= 3:
+        y = y + 1
+    if not -1 < x.min() < 5:
+        y = y - 2
+    return y
+
+def make():
+    return entry, [(torch.full((2,), v),) for v in (0.0, 2.0, 9.0, -3.0)]
+""",
     "truth of a number with NaN, and of one element (P2, P3)": """
 import torch
 
