@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,7 +98,7 @@ def _planned(sites: list[Site], facts: Facts, options: Options) -> tuple[list[Pl
 
     Whether a branch can be edited shows when the others have been: what cannot is planned anew.
     """
-    refused: dict[Site, str] = {}
+    refused: dict[ast.AST, str] = {}
     while True:
         names = Names(facts.module)
         runtime = runtime_names(facts.module, names)
@@ -106,7 +107,7 @@ def _planned(sites: list[Site], facts: Facts, options: Options) -> tuple[list[Pl
         try:
             return plans, _mend(facts.module, [p.fix for p in chosen if p.fix], runtime)
         except Unplaced as unplaced:
-            refused[unplaced.site] = str(unplaced)
+            refused[unplaced.site.node] = str(unplaced)
 
 
 def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edit]:
@@ -158,7 +159,7 @@ def _plans(
     names: Names,
     runtime: dict[str, str],
     options: Options,
-    refused: dict[Site, str],
+    refused: dict[ast.AST, str],
 ) -> list[Plan]:
     """A plan for every site, in the order of the sites; `refused` are known not to work.
 
@@ -168,13 +169,13 @@ def _plans(
     nesting = Nesting(facts.module)
     for site in innermost_first(sites, facts.module):
         plan = (
-            Plan(site, None, refused[site])
-            if site in refused
+            Plan(site, None, refused[site.node])
+            if site.node in refused
             else _plan(site, facts, names, runtime, options)
         )
         if isinstance(plan.fix, Selecting):
             stays = {
-                s: p.reason or "it is not selected"
+                s: p.reason or _why_left(p)
                 for s, p in planned.items()
                 if not (_applies(p, options) and options.wants(s.rule.code))
             }
@@ -183,6 +184,12 @@ def _plans(
                 plan = Plan(site, None, reason)
         planned[site] = plan
     return [_named(planned[site], names) for site in sites]
+
+
+def _why_left(plan: Plan) -> str:
+    """Why a fix that could be made is not."""
+    assumed = plan.site.assumption
+    return "it is not selected" if assumed is None else f"its fix assumes that {assumed}"
 
 
 def _named(plan: Plan, names: Names) -> Plan:

@@ -98,17 +98,31 @@ def raises_nothing(branch: Branch) -> str | None:
     return None
 
 
-def does_only_what_is_known(branch: Branch) -> str | None:
-    """Code that was not read may do anything. What fills a cache may run at any time anyway."""
+def shows_nothing_else(branch: Branch) -> str | None:
+    """Output, and values that depend on when they are asked for, belong to the side taken."""
     for part, effects in branch.effects():
-        unknown = sorted(effects.unknown)
-        if unknown and not branch.in_cache_fill(part):
-            return f"`{unknown[0]}(..)` on one side is not known to be free of effects"
         if effects.logs:
             return f"{_place(part)} writes output on one side"
         if effects.impure:
             return f"{_place(part)} depends on when it runs, on one side"
     return None
+
+
+def assumption(branch: Branch) -> str | None:
+    """What is assumed of the code that a side calls and that was not read.
+
+    What fills a cache may run at any time anyway.
+    """
+    unknown = {
+        f"`{name}(..)`": None
+        for part, effects in branch.effects()
+        if not branch.in_cache_fill(part)
+        for name in sorted(effects.unknown)
+    }
+    if not unknown:
+        return None
+    does = "only computes its result" if len(unknown) == 1 else "only compute their results"
+    return f"{' and '.join(unknown)} {does}"
 
 
 def keeps_sizes_static(branch: Branch) -> str | None:
@@ -185,7 +199,7 @@ CHECKS: tuple[Check, ...] = (
     draws_no_random_numbers,
     cannot_fail_on_data,
     raises_nothing,
-    does_only_what_is_known,
+    shows_nothing_else,
     keeps_sizes_static,
     writes_only_attributes,
     writes_no_tensor_with_gradient,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from graphmend.detect.site import BRANCH, Site
 from graphmend.facts import Facts
@@ -57,9 +58,10 @@ def rewrite(
         reason = check(branch)
         if reason is not None:
             raise Refused(reason)
-    start = _start(node, facts.module)
-    return plain_selection(site, start, facts) or Selection(
-        site=site,
+    start, assumed = _start(node, facts.module), sides.assumption(branch)
+    plain = plain_selection(site, start, facts) if assumed is None else None
+    return plain or Selection(
+        site=replace(site, assumption=assumed),
         start=start,
         predicate=test,
         select=runtime["select"],

@@ -123,19 +123,6 @@ class Net(nn.Module):
 """,
         "`.b` is written in place elsewhere",
     ),
-    "an unknown call (W11)": (
-        """
-import torch
-from elsewhere import work
-
-def entry(x):
-    y = x * 1
-    if x.max() > 1:
-        y = work(y)
-    return y * 2
-""",
-        "`work(..)` on one side is not known to be free of effects",
-    ),
     "a list that grows on one side (W8)": (
         """
 import torch
@@ -355,6 +342,26 @@ def test_left_alone_with_the_reason(name: str, tmp_path: Path) -> None:
         assert branches, result.findings
         assert all(f.status == "refused" for f in branches)
         assert any(reason in (f.reason or "") for f in branches), branches
+
+
+def test_an_unknown_call_is_an_assumption(tmp_path: Path) -> None:
+    text = """
+import torch
+from elsewhere import shift, work
+
+def entry(x):
+    y = x * 1
+    if x.max() > 1:
+        y = work(y) + shift(y)
+    return y * 2
+"""
+    safe, unsafe = mended(text, tmp_path), mended(text, tmp_path, unsafe=True)
+    (left,), (made,) = safe.findings, unsafe.findings
+    assert safe.source == text and "select(" in unsafe.source
+    assert (left.status, made.status) == ("refused", "fixed")
+    assert left.grade == made.grade == "unsafe"
+    assumed = "assumes that `shift(..)` and `work(..)` only compute their results"
+    assert left.reason == made.reason == assumed
 
 
 SILENT = {
