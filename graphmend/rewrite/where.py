@@ -43,6 +43,8 @@ def rewrite(
         raise Refused(reason)
     if isinstance(function.node, ast.AsyncFunctionDef):
         raise Refused("it stands in an asynchronous function")
+    if any(isinstance(around, ast.JoinedStr) for around in facts.module.ancestors(node)):
+        raise Refused("it stands inside an f-string")
     branch = _branch(site, facts)
     invertible = isinstance(node, ast.If) or branch.after is not None
     test = predicate(

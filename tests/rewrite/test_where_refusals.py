@@ -316,6 +316,16 @@ def entry(x):
 """,
         "handles exceptions",
     ),
+    "inside an f-string": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    return y, f"{(y if y.max() > 1 else y * 2).shape}"
+""",
+        "f-string",
+    ),
     "compiled by TorchScript too (X1)": (
         """
 import torch
