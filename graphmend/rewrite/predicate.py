@@ -27,7 +27,8 @@ _SIGNS = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
-_BUILTIN_TRUTHS = frozenset({"builtins.any", "builtins.all"})
+# The helper that stands for a builtin, and what the builtin says of nothing.
+_BUILTIN_TRUTHS = {"builtins.any": ("either", "False"), "builtins.all": ("both", "True")}
 
 
 @dataclass
@@ -97,6 +98,8 @@ class _Writer:
                 return f"({self._text(node)})"
             case ast.Call(args=[operand], keywords=[]) if self._calls(node, "builtins.bool"):
                 return self.truth(operand)
+            case ast.Call(args=[operands], keywords=[]) if self._calls(node, *_BUILTIN_TRUTHS):
+                return self._builtin(node, operands)
             case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
                 if self._facts.kinds.of(value, self._function, self._statement).zero_dim:
                     return self.truth(value)
@@ -142,6 +145,21 @@ class _Writer:
         kind = self._facts.kinds.of(middle, self._function, self._statement)
         number = isinstance(right, ast.Constant) and isinstance(right.value, int | float)
         return kind.sure_tensor and number
+
+    def _builtin(self, node: ast.Call, operands: ast.expr) -> str:
+        """`any` or `all` of a list or tuple, whose elements Python evaluates before it asks."""
+        helper, empty = _BUILTIN_TRUTHS[
+            self._facts.module.qualified(node.func, self._function) or ""
+        ]
+        match operands:
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) if not any(
+                isinstance(part, ast.Starred) for part in parts
+            ):
+                return self._helper(helper, [empty, *(self.truth(part) for part in parts)])
+            case ast.ListComp(elt=element):
+                self._require_tensor(element)
+                return self._helper(helper, [empty, f"*{self._text(operands)}"])
+        raise Refused(f"`{ast.unparse(node)}` reads tensor data into Python")
 
     # -- what an operand must be -----------------------------------------------------------------
 

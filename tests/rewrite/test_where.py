@@ -254,6 +254,21 @@ def entry(x: torch.Tensor):
 def make():
     return entry, [(torch.full((2,), v),) for v in (0.0, 2.0, 9.0, -3.0)]
 """,
+    "any and all of a list (P4)": """
+import torch
+
+def entry(xs: list[torch.Tensor], flag: bool):
+    y = xs[0] * 1
+    if any([torch.isnan(x).any() for x in xs]):
+        y = y.nan_to_num()
+    if all([y.max() > 1, flag, (y > 0).all()]):
+        y = y / 2
+    return y
+
+def make():
+    one, nan = torch.full((2,), 3.0), torch.tensor([1.0, float("nan")])
+    return entry, [([one, one], True), ([one, nan], True), ([nan, one], False)]
+""",
     "truth of a number with NaN, and of one element (P2, P3)": """
 import torch
 
