@@ -122,6 +122,8 @@ def _join(a: Kind, b: Kind) -> Kind:
         return _optional(b if a.none else a)
     if Tag.UNKNOWN in (a.tag, b.tag):
         return UNKNOWN
+    if {a.tag, b.tag} == {Tag.SCALAR, Tag.STATIC}:
+        return SCALAR  # a Python value either way
     if a.tag in DATA | {Tag.STATIC} and b.tag in DATA | {Tag.STATIC}:
         return MIXED
     if Tag.CONTAINER in (a.tag, b.tag) and Tag.STATIC in (a.tag, b.tag):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphmend.analyses import algebra, members
+from graphmend.analyses import algebra, members, selections
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     BOTTOM,
@@ -48,6 +48,9 @@ def _parameter(kinds: Kinds, name: str, function: Function) -> Kind:
     for starred in (arguments.vararg, arguments.kwarg):
         if starred is not None and starred.arg == name:
             return container(annotated(starred.annotation, function.module, function))
+    handed = selections.given(kinds, name, function)
+    if handed is not None:
+        return handed
     promised = annotated(_annotation(function, name), function.module, function)
     if promised.tag not in (Tag.UNKNOWN, Tag.STATIC):
         return promised

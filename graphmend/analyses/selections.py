@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphmend.analyses.kind import UNKNOWN, Kind, Tag, join, tuple_of
+from graphmend.analyses.kind import UNKNOWN, Kind, join, tuple_of
 from graphmend.ir.module import Function
 
 if TYPE_CHECKING:
@@ -58,15 +57,26 @@ def _selections(function: Function) -> Iterator[ast.Call]:
                 yield node
 
 
+def given(kinds: Kinds, name: str, side: Function) -> Kind | None:
+    """The kind of a side's parameter: that of the value that the selection hands over."""
+    outer = side.outer
+    if outer is None or isinstance(side.node, ast.Lambda):
+        return None
+    positions = [argument.arg for argument in side.node.args.args]
+    found = [
+        kinds.evaluate(call.args[positions.index(name)], outer)
+        for selection in _selections(outer)
+        for inner, call in side_calls(selection, outer)
+        if inner is side and len(call.args) == len(positions)
+    ]
+    return join(found) if found else None
+
+
 def result(kinds: Kinds, call: ast.Call, function: Function, again: Callable[..., Kind]) -> Kind:
-    """The kind of a selection: what its sides return, as far as that is known."""
+    """The kind of a selection: what its sides return."""
     if len(call.args) < 3:
         return UNKNOWN
-    sides = [_returned(kinds, side, call, function, again) for side in call.args[1:3]]
-    found = join(kind for kind in sides if kind.tag is not Tag.UNKNOWN)
-    if found.tag is Tag.BOTTOM:
-        return UNKNOWN
-    return replace(found, presumed=True) if found.tag is Tag.TENSOR else found
+    return join(_returned(kinds, side, call, function, again) for side in call.args[1:3])
 
 
 def _returned(
@@ -77,18 +87,27 @@ def _returned(
             inner = _local_function(side, function)
             return UNKNOWN if inner is None else kinds.returns(inner)
         case ast.Lambda(args=ast.arguments(args=params), body=body):
-            given = {p.arg: a for p, a in zip(params, call.args[3:], strict=False)}
-            return _substituted(body, given, again)
+            handed = {p.arg: a for p, a in zip(params, call.args[3:], strict=False)}
+            return _substituted(kinds, body, handed, function, again)
     return UNKNOWN
 
 
-def _substituted(body: ast.expr, given: dict[str, ast.expr], again: Callable[..., Kind]) -> Kind:
-    """The kind of a lambda's body, for the forms that hand on what they are given."""
+def _substituted(
+    kinds: Kinds,
+    body: ast.expr,
+    handed: dict[str, ast.expr],
+    function: Function,
+    again: Callable[..., Kind],
+) -> Kind:
+    """The kind of a lambda's body."""
     match body:
-        case ast.Name(id=name) if name in given:
-            return again(given[name])
+        case ast.Name(id=name) if name in handed:
+            return again(handed[name])
         case ast.Tuple(elts=parts):
-            return tuple_of(_substituted(part, given, again) for part in parts)
+            return tuple_of(_substituted(kinds, p, handed, function, again) for p in parts)
         case ast.Constant():
             return again(body)
+        case ast.Call(func=ast.Name(id=name)) if name in handed:
+            inner = _local_function(handed[name], function)
+            return UNKNOWN if inner is None else kinds.returns(inner)
     return UNKNOWN
