@@ -11,11 +11,12 @@ from graphmend.ir.module import Function, Module
 from graphmend.rewrite import joins, sides
 from graphmend.rewrite.caches import cached_attributes
 from graphmend.rewrite.checks import not_scripted
+from graphmend.rewrite.movable import require_movable
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.numbers import uses
 from graphmend.rewrite.predicate import predicate
 from graphmend.rewrite.refusal import Refused
-from graphmend.rewrite.region import Continuation, continuation, region_of, require_movable
+from graphmend.rewrite.region import Continuation, continuation, region_of
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.sides import Branch
 from graphmend.rewrite.stores import stores_nothing_written_in_place

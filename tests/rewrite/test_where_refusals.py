@@ -208,6 +208,23 @@ def entry(x):
 """,
         "may be unbound",
     ),
+    "unbound where an exception is swallowed (W10)": (
+        """
+from contextlib import suppress
+import torch
+
+def entry(x):
+    z = x * 1
+    if x.max() > 4:
+        with suppress(RuntimeError):
+            y = x + 1
+        z = z + 1
+    else:
+        y = x
+    return y * z
+""",
+        "may be unbound",
+    ),
     "a name that a closure reads (W10)": (
         """
 import torch
