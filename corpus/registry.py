@@ -12,13 +12,13 @@ from corpus.recipe import Recipe
 TABLE2: tuple[Recipe, ...] = (
     Recipe("t5", "corpus.seq2seq:t5", "LC 3", 3, 0, 3, 100),
     Recipe("whisper", "corpus.seq2seq:whisper", "LC 3", 3, 0, 3, 100),
-    Recipe("bart-fp16", "corpus.seq2seq:bart_fp16", "DC 4, LC 3", 7, None, 7, 100),
+    Recipe("bart-fp16", "corpus.seq2seq:bart_fp16", "DC 4, LC 3", 7, 0, 7, 100),
     Recipe("bart-fp32", "corpus.seq2seq:bart_fp32", "LC 3", 3, 0),
-    Recipe("marian-fp16", "corpus.seq2seq:marian_fp16", "DC 3, LC 3", 6, None, 6, 100),
+    Recipe("marian-fp16", "corpus.seq2seq:marian_fp16", "DC 3, LC 3", 6, 0, 6, 100),
     Recipe("biogpt", "corpus.decoders:biogpt", "LC 2", 2, 0, 2, 100),
     Recipe("blenderbot", "corpus.seq2seq:blenderbot", "LC 3", 3, 0, 3, 100),
     Recipe("pegasus", "corpus.decoders:pegasus", "LC 2", 2, 0, 2, 100),
-    Recipe("phi-4", "corpus.decoders:phi4", "DC 5", 5, None, 5, 100),
+    Recipe("phi-4", "corpus.decoders:phi4", "DC 5", 5, 0, 5, 100),
     Recipe("layoutlmv3", "corpus.encoders:layoutlmv3", "LC 2", 2, 0, 2, 100),
     Recipe("longformer", "corpus.encoders:longformer", "LC 3, TI 2", 5, 3, 5, 40),
     Recipe(
