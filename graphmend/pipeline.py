@@ -124,13 +124,22 @@ def _mend(module: Module, fixes: list[Fix], runtime: dict[str, str]) -> list[Edi
     edits = edits_for(module, outlines)
     edits += [fix.edit(module) for fix in fixes if isinstance(fix, InGraphAssert)]
     draft.apply(edits if imported is None else [imported, *edits])
+    current = _parsed(draft, module) if selections else module
     for selection in selections:
-        current = Module.parse(replace(module.source, text=draft.text), module.name)
         try:
             draft.apply(selection.edits(draft, current))
+            current = _parsed(draft, module)
         except Refused as refusal:
             raise Unplaced(selection.site, str(refusal)) from None
+        except SourceError as error:  # a layout that was not foreseen
+            raise Unplaced(
+                selection.site, f"its text cannot be taken apart ({error.message})"
+            ) from None
     return draft.edits()
+
+
+def _parsed(draft: Draft, module: Module) -> Module:
+    return Module.parse(replace(module.source, text=draft.text), module.name)
 
 
 def _consulted(project: Project) -> frozenset[Path]:

@@ -198,7 +198,24 @@ class _Writer:
         """A side returns what it leaves, if it does not return by itself."""
         if outputs:
             text = f"{self.inner(block)}return {', '.join(outputs)}"
-            self._sheet.after(_last_line(block[-1]), text)
+            self._sheet.after(self._end_of(block), text)
+
+    def _end_of(self, block: list[ast.stmt]) -> int:
+        """The last line of a block, with the comments that end it."""
+        last = line = _last_line(block[-1])
+        start = self._module.offsets(block[0])[0]
+        depth = len(indent_of(self._text, start))
+        if block[0].lineno == block[-1].lineno and self._text[:start].rpartition("\n")[2].strip():
+            return last  # on the line of its header
+        while line < self._sheet.lines:
+            line += 1
+            text = self._sheet.line(line)
+            if text.strip() and not (
+                text.lstrip().startswith("#") and len(text) - len(text.lstrip()) >= depth
+            ):
+                break
+            last = line if text.strip() else last
+        return last
 
     def inner(self, block: list[ast.stmt]) -> str:
         """The indentation of a block in the mended text."""
@@ -240,8 +257,11 @@ class _Writer:
             arguments.append(f"caches=({', '.join(names)}{',' if len(names) == 1 else ''})")
         head = f"{self._indent}{prefix}{selection.select}"
         given = argument_list(head, arguments, self._indent, self._step, self._newline)
-        self._sheet.after(_last_line(last), "")
-        self._sheet.after(_last_line(last), head + given, branch.lineno)
+        end = _last_line(last)
+        if isinstance(last, ast.If) and last is branch:
+            end = self._end_of(last.orelse or last.body)
+        self._sheet.after(end, "")
+        self._sheet.after(end, head + given, branch.lineno)
 
 
 def _ordered(selection: Selection, then: str, otherwise: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from graphmend.analyses.handlers import scripted
 from graphmend.detect.calls import LEVEL_METHODS, effect_call
 from graphmend.detect.guards import guard
-from graphmend.detect.site import CHECK_CALL, Site
+from graphmend.detect.site import CHECK_CALL, WARNING, Site
 from graphmend.detect.truth import breaks_at
 from graphmend.facts import Facts
 
@@ -43,6 +43,21 @@ def arguments_are_pure(site: Site, facts: Facts) -> str | None:
             return f"`{name}(..)` has an effect of its own"
         if effects.unknown:
             return f"`{name}(..)` is not known to be free of effects"
+    return None
+
+
+def warnings_differ(site: Site, facts: Facts) -> str | None:
+    """All warnings of a moved statement come from the line of its call, and Python shows a text
+    once a line: two that may be equal would be shown as one."""
+    texts: list[str | None] = []
+    for call in _calls(site.statement):
+        effect = effect_call(call, site.function, site.statement, facts)
+        if effect is not None and effect.rule is WARNING:
+            first = call.args[0] if call.args else None
+            is_text = isinstance(first, ast.Constant) and isinstance(first.value, str)
+            texts.append(ast.unparse(first) if is_text and first is not None else None)
+    if len(texts) > 1 and (None in texts or len(set(texts)) < len(texts)):
+        return "two of its warnings may be equal, and would come from the same line"
     return None
 
 

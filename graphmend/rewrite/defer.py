@@ -15,6 +15,7 @@ from graphmend.rewrite.checks import (
     first_reason,
     not_scripted,
     nothing_fails_on_data_after,
+    warnings_differ,
 )
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline, outline
@@ -93,5 +94,6 @@ CHECKS: tuple[Check, ...] = (
     not_redirected,
     not_in_finally,
     arguments_are_pure,
+    warnings_differ,
     no_shown_data_fails_later,
 )

@@ -230,7 +230,8 @@ def _returned_unchanged(branch: Branch) -> Iterator[str]:
     for one, other in joined(branch):
         for value in (one, other):
             if isinstance(value.expression, ast.Name) and _is_argument(value, branch):
-                if not names or any(_is_returned(name, branch) for name in names or ()):
+                handed_out = isinstance(branch.site.statement, ast.Return)
+                if handed_out or any(_is_returned(name, branch) for name in names or ()):
                     yield value.expression.id
 
 
@@ -241,10 +242,8 @@ def _same_name(one: Value, other: Value) -> bool:
 
 
 def _assigned_to(statement: ast.stmt) -> tuple[str, ...]:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return (name,)
-    return ()
+    """The names that the statement around a conditional expression binds."""
+    return tuple(n.id for n in walk(statement) if isinstance(n, ast.Name) and _is_store(n))
 
 
 def _is_argument(value: Value, branch: Branch) -> bool:

@@ -37,17 +37,27 @@ class Sheet:
         self._after.append((line, text, origin or line))
 
     def gap_before(self, line: int, header: bool = False) -> None:
-        """See to a blank line in front of a line; with `header`, not at the start of a block."""
+        """See to a blank line in front of a line.
+
+        With `header`, in front of the comments above it too, and not at the start of a block.
+        """
         if self._before.get(line):
             return
+        while header and line > 1 and self.line(line - 1).strip().startswith("#"):
+            line -= 1
         above = self.line(line - 1).strip() if line > 1 else ""
-        if above and not (header and above.endswith(":")) and not above.startswith("#"):
+        if above and not (header and above.endswith(":")):
             self.before(line, "")
 
     def indent(self, first: int, last: int, by: str) -> None:
         """Indent lines by so much more, but for those that begin inside a string."""
         for line in range(first, last + 1):
             self._indents[line] = self._indents.get(line, "") + by
+
+    @property
+    def lines(self) -> int:
+        """How many lines the text has."""
+        return len(self._offsets)
 
     def line(self, number: int) -> str:
         """The text of a line."""

@@ -16,6 +16,7 @@ from graphmend.rewrite.checks import (
     first_reason,
     not_scripted,
     nothing_fails_on_data_after,
+    warnings_differ,
 )
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.outline import Outline, outline
@@ -111,6 +112,7 @@ CHECKS: tuple[Check, ...] = (
     makes_its_exception,
     nothing_shows_before_finally,
     arguments_are_pure,
+    warnings_differ,
     no_writes_on_both_sides,
     nothing_fails_on_data_after,
 )

@@ -145,6 +145,20 @@ def entry(x):
 """,
         "value is used",
     ),
+    "two equal warnings in one statement (D10)": (
+        """
+import warnings
+import torch
+
+def entry(x):
+    if x.max() > 100:
+        warnings.warn("out of range")
+    elif x.min() < -100:
+        warnings.warn("out of range")
+    return x * 2
+""",
+        "two of its warnings may be equal",
+    ),
 }
 
 

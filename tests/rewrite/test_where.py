@@ -587,6 +587,7 @@ def entry(x):
         return y
 
     y = select(y.sum() > 3, then, otherwise, y)
+
     # then on
     def then_2(y):
         return """
