@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from graphmend.rewrite.selection import Selection
 
 _COLON = re.compile(r"[\s\\)]*:")
-_IF = re.compile(r"\s*\bif\b")
-_ELSE_WORD = re.compile(r"\belse\b\s*")
+# Between parts of an expression: white space, parentheses, continued lines and comments.
+_BETWEEN = r"(?:[\s\\()]|#[^\r\n]*)*?"
+_IF = re.compile(_BETWEEN + r"([\s\\]*if\b)")
+_ELSE_WORD = re.compile(_BETWEEN + r"(else\b[\s\\]*)")
 _ELSE = re.compile(r"^[ \t\f]*(else\s*:)", re.MULTILINE)
 
 
@@ -34,9 +36,9 @@ def edit_choice(selection: Selection, node: ast.IfExp, function: Function, sheet
     inputs = inputs_of(node, function)
     start, end = module.offsets(node)
     between = module.offsets(node.body)[1], module.offsets(node.orelse)[0]
-    keywords = _IF.search(text, between[0]), _ELSE_WORD.search(text, module.offsets(node.test)[1])
+    keywords = _IF.match(text, between[0]), _ELSE_WORD.match(text, module.offsets(node.test)[1])
     assert keywords[0] is not None and keywords[1] is not None
-    test_start, test_end = keywords[0].start(), keywords[1].end()
+    test_start, test_end = keywords[0].start(1), keywords[1].end(1)
     if comments(text[test_start:test_end]) != comments(selection.predicate.text):
         raise Refused("a comment stands where the fix would have to drop it")
     if comments(text[between[0] : between[1]]) != comments(selection.predicate.text):
@@ -97,8 +99,8 @@ def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: S
     else:
         otherwise = _lambda(region.inputs, _tuple(region.outputs or ()))
     if region.rest:
-        inner = writer.inner(node.orelse)[len(indent) :] if node.orelse else step
-        sheet.indent(_last_line(node) + 1, _last_line(region.last), inner)
+        inner = writer.inner(node.orelse) if node.orelse else indent + step
+        writer.move_in(_last_line(node) + 1, region.rest, inner)
     if not selection.used_by:
         writer.call(node, region.last, region.outputs, [words.then, otherwise], region.inputs)
         return
@@ -225,6 +227,21 @@ class _Writer:
         if line_start + len(indent) != start or self._text.startswith("elif", start):
             return self._indent + self._step  # it shares the line of its header
         return indent + self._step * self._is_elif
+
+    def move_in(self, line: int, rest: Sequence[ast.stmt], inner: str) -> None:
+        """What follows a branch, from `line` on, becomes part of a block indented by `inner`.
+
+        Behind the last side of a branch around it, it was indented less than the branch.
+        """
+        for statement in rest:
+            own, last = (
+                indent_of(self._text, self._module.offsets(statement)[0]),
+                _last_line(statement),
+            )
+            if not inner.startswith(own):
+                raise Refused("what follows it is indented in another way")
+            self._sheet.indent(line, last, inner[len(own) :])
+            line = max(line, last + 1)
 
     def move_rest(self, after: Continuation) -> None:
         """The statements that each side runs become the body of a function."""

@@ -54,3 +54,18 @@ def _jumps_out(node: ast.AST, inside: bool) -> bool:
         return not inside
     inside = inside or isinstance(node, _LOOPS)
     return any(_jumps_out(child, inside) for child in ast.iter_child_nodes(node))
+
+
+def frame_reader(function: Function) -> str | None:
+    """What in the function looks at its local names, if anything does."""
+    for node in function.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="locals" | "vars" | "dir" as name), args=[]):
+                pass
+            case ast.Call(func=ast.Name(id="eval" | "exec" as name)):
+                pass
+            case _:
+                continue
+        if not function.is_local(name):
+            return f"{name}(..)"
+    return None

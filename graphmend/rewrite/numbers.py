@@ -25,10 +25,12 @@ def uses(statement: ast.stmt, numbers: set[str], function: Function, facts: Fact
 
     Raises `Refused` where they are never all turned into tensors.
     """
-    number_like = set(numbers)
-    for count, later in enumerate(following(statement, function), start=1):
+    number_like, behind = set(numbers), following(statement, function)
+    for count, later in enumerate(behind, start=1):
         number_like = _after(later, number_like, function, facts)
-        if not number_like & function.flow.live_after(later):
+        if number_like & function.flow.live_after(later):
+            continue
+        if count == len(behind) or behind[count].lineno != later.end_lineno:  # whole lines move
             return count
     raise Refused(_LEFT)
 
@@ -41,6 +43,10 @@ def _after(statement: ast.stmt, numbers: set[str], function: Function, facts: Fa
             case ast.Return(value=value):
                 if value is not None and _hands_out(value, left, function, facts, part):
                     raise Refused(_LEFT)
+            case ast.Assign(targets=[ast.Attribute() | ast.Subscript()], value=value) if _hands_out(
+                value, left, function, facts, part
+            ):
+                raise Refused(_LEFT)
             case ast.Assign(targets=targets, value=value):
                 names = [n for target in targets for n in _names(target)]
                 if _is_tensor(value, function, facts, part):

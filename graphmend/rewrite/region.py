@@ -173,6 +173,8 @@ def _on_the_way_out(node: ast.stmt, function: Function) -> tuple[tuple[ast.stmt,
         other = parent.orelse if node in parent.body else parent.body
         if _ends(other, function):
             further, to_end = _on_the_way_out(parent, function)
+            if further and node in parent.body:
+                raise Refused("what follows it stands behind the other side of a branch around it")
             return (*behind, *further), to_end
     return behind, False
 

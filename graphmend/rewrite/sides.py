@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graphmend.analyses.effects import EffectSet
+from graphmend.detect.calls import effect_call
 from graphmend.detect.guards import guard
 from graphmend.detect.output import output_statement
 from graphmend.detect.site import Site
@@ -125,6 +126,27 @@ def assumption(branch: Branch) -> str | None:
     return f"{' and '.join(unknown)} {does}"
 
 
+def warns_at_its_own_line(branch: Branch) -> str | None:
+    """A warning that counts frames up to a caller would find the frames of the selection."""
+    function, facts = branch.site.function, branch.facts
+    for top in branch.statements:
+        for statement in (node for node in walk(top) if isinstance(node, ast.stmt)):
+            for call in walk(statement):
+                if not isinstance(call, ast.Call):
+                    continue
+                effect = effect_call(call, function, statement, facts)
+                if effect is not None and effect.stacklevel and _counts_frames(call, effect.verb):
+                    return f"{_place(call)} shows the line of a caller, on one side"
+    return None
+
+
+def _counts_frames(call: ast.Call, verb: str) -> bool:
+    levels = [k.value for k in call.keywords if k.arg in (None, "stacklevel")]
+    if verb == "warn":
+        levels += call.args[2:3]
+    return any(not (isinstance(level, ast.Constant) and level.value == 1) for level in levels)
+
+
 def keeps_sizes_static(branch: Branch) -> str | None:
     """A size that depends on data cannot be joined with another."""
     for part, effects in branch.effects():
@@ -200,6 +222,7 @@ CHECKS: tuple[Check, ...] = (
     cannot_fail_on_data,
     raises_nothing,
     shows_nothing_else,
+    warns_at_its_own_line,
     keeps_sizes_static,
     writes_only_attributes,
     writes_no_tensor_with_gradient,

@@ -11,7 +11,7 @@ from graphmend.ir.module import Function, Module
 from graphmend.rewrite import joins, sides
 from graphmend.rewrite.caches import cached_attributes
 from graphmend.rewrite.checks import not_scripted
-from graphmend.rewrite.movable import require_movable
+from graphmend.rewrite.movable import frame_reader, require_movable
 from graphmend.rewrite.names import Names
 from graphmend.rewrite.numbers import uses
 from graphmend.rewrite.predicate import predicate
@@ -44,6 +44,8 @@ def rewrite(
         raise Refused(reason)
     if isinstance(function.node, ast.AsyncFunctionDef):
         raise Refused("it stands in an asynchronous function")
+    if (reader := frame_reader(function)) is not None:
+        raise Refused(f"`{reader}` in the function would see the names that the fix binds")
     if any(isinstance(around, ast.JoinedStr) for around in facts.module.ancestors(node)):
         raise Refused("it stands inside an f-string")
     branch = _branch(site, facts)

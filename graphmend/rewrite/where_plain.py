@@ -39,6 +39,16 @@ _KEEP_FLOATS = frozenset(
 _METHODS = {"relu": "torch.relu", "neg": "torch.neg", "nan_to_num": "torch.nan_to_num"} | {
     name: f"torch.{name}" for name in ("clamp", "clip")
 }
+_PARAMETERS = {
+    "torch.nan_to_num": ("nan", "posinf", "neginf"),
+    "torch.clamp": ("min", "max"),
+    "torch.clip": ("min", "max"),
+    "torch.relu": (),
+    "torch.nn.functional.relu": (),
+    "torch.neg": (),
+}
+_NEED_A_LIMIT = frozenset({"torch.clamp", "torch.clip"})
+_LARGEST = 65504  # of half precision: what is larger is an error there
 _FLOATS = frozenset(f"torch.{t}" for t in ("float16", "half", "bfloat16", "float32", "float64"))
 # Layers whose result is a new, dense tensor.
 _MAKES_DENSE = frozenset({"torch.nn.LayerNorm", "torch.nn.Linear"})
@@ -126,8 +136,8 @@ def plain_selection(site: Site, start: int, facts: Facts) -> PlainSelection | No
                 and (static is not None or len(node.body) == 1)
                 and prover.is_alone(name)
                 and prover.is_dense(name)
-                and prover.keeps(value, name)
                 and prover.prepares_only(node.body[:-1], name)
+                and prover.keeps(value, name)
             )
             if proven and test is not None:
                 return PlainSelection(site, start, static, test, name)
@@ -142,6 +152,7 @@ class _Prover:
         self._function = function
         self._facts = facts
         self._floats: set[str] = set()  # names that hold floating-point tensors
+        self._limits: set[str] = set()  # names that hold numbers which every such dtype can hold
 
     def split(self) -> tuple[str | None, str | None]:
         """The static part of the test, and the rest as one 0-d bool tensor; as text."""
@@ -156,8 +167,12 @@ class _Prover:
         self._floats = {name for part in static for name in self._shown_float(part)}
         texts = [self._truth(part, len(rest) > 1) for part in rest]
         kept = " and ".join(self._text(part) for part in static) or None
-        if any(isinstance(part, ast.BoolOp | ast.IfExp | ast.NamedExpr) for part in static):
+        if any(isinstance(part, ast.BoolOp | ast.IfExp) for part in static):
             return None, None
+        if any(isinstance(node, ast.NamedExpr) for node in ast.walk(test)) or not all(
+            self._facts.effects.of_expr(part, self._function, self._node).pure for part in static
+        ):
+            return None, None  # something else may hold the name
         if any(text is None for text in texts):
             return None, None
         return kept, " & ".join(text for text in texts if text is not None)
@@ -190,8 +205,18 @@ class _Prover:
         early = self._facts.effects.can_evaluate_early(part, self._function, self._node)
         if not (kind.sure_tensor and kind.zero_dim and kind.bool_dtype and early):
             return None
+        if not self._is_bool(part):
+            return None
         text = self._text(part)
         return text if isinstance(part, ast.Call | ast.Name) or not inner else f"({text})"
+
+    def _is_bool(self, part: ast.expr) -> bool:
+        """Whether a test is of bools; `any` of bytes is a byte, which `torch.where` refuses."""
+        match part:
+            case ast.Call(func=ast.Attribute(value=base, attr="any" | "all"), args=args):
+                operand = args[0] if args and self._qualified(base) == "torch" else base
+                return self._facts.kinds.of(operand, self._function, self._node).bool_dtype
+        return True
 
     def is_alone(self, name: str) -> bool:
         """Whether the branch leaves nothing but the name."""
@@ -212,18 +237,40 @@ class _Prover:
         for definition in definitions:
             if not isinstance(definition.stmt, ast.Assign) or definition.value is None:
                 return False
+            if len(definition.stmt.targets) > 1:
+                return False
             if not self._makes_dense(definition.value, definition.stmt):
                 return False
+            start = _place(definition.stmt)
             between = [
-                use
-                for use in flow.uses(definition)
-                if use.lineno < self._node.lineno and use.lineno > definition.stmt.lineno
+                use for use in flow.uses(definition) if start < _place(use) < _place(self._node)
             ]
-            if between or self._function.cfg.enclosing_loops(self._node) != (
-                self._function.cfg.enclosing_loops(definition.stmt)
-            ):
+            cfg = self._function.cfg
+            if between or cfg.enclosing_loops(self._node) != cfg.enclosing_loops(definition.stmt):
+                return False
+            if not self._records_alike(definition.stmt):
                 return False
         return True
+
+    def _records_alike(self, made: ast.stmt) -> bool:
+        """Whether gradients are recorded at the branch just as they were where its name was made.
+
+        Under `torch.no_grad()` a selection would cut the name off what it is made of.
+        """
+        cfg, effects = self._function.cfg, self._facts.effects
+        if cfg.enclosing_withs(self._node) != cfg.enclosing_withs(made):
+            return False
+        between = [
+            part
+            for part in self._facts.module.nodes
+            if isinstance(part, ast.stmt) and _place(made) < _place(part) < _place(self._node)
+        ]
+        return not any(
+            isinstance(part, ast.Expr)
+            and isinstance(part.value, ast.Call)
+            or effects.of_statement(part, self._function).unknown
+            for part in between
+        )
 
     def _makes_dense(self, value: ast.expr, stmt: ast.stmt) -> bool:
         kinds = self._facts.kinds
@@ -240,9 +287,7 @@ class _Prover:
         return False
 
     def _makes_floats(self, value: ast.expr | None) -> bool:
-        return isinstance(value, ast.Call) or (
-            isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
-        )
+        return isinstance(value, ast.Call)  # of a layer; a quotient may be complex
 
     def keeps(self, value: ast.expr, name: str) -> bool:
         """Whether an expression is made of the name by an operator that keeps it as it is."""
@@ -256,24 +301,51 @@ class _Prover:
             case _:
                 return False
         given = [*operands, *(keyword.value for keyword in value.keywords)]
-        if not all(self._is_number(operand) for operand in given):
+        known = [*_PARAMETERS[operator][: len(operands)]] if operator in _PARAMETERS else []
+        names = [*known, *(keyword.arg or "" for keyword in value.keywords)]
+        if len(names) != len(given) or len(set(names)) != len(names):
             return False
-        if any(keyword.arg in (None, "out") for keyword in value.keywords):
+        if not set(names) <= set(_PARAMETERS.get(operator, ())):
+            return False
+        if not all(self._is_number(operand, name) for operand in given):
+            return False
+        if operator in _NEED_A_LIMIT and not given:
             return False
         return operator in _KEEP_DTYPE or operator in _KEEP_FLOATS and name in self._floats
 
-    def _is_number(self, operand: ast.expr) -> bool:
-        return self._facts.kinds.of(operand, self._function, self._node.body[-1]).tag is Tag.STATIC
+    def _is_number(self, operand: ast.expr, name: str) -> bool:
+        """Whether an operand is a number, cannot fail, and is in the range of every dtype."""
+        match operand:
+            case ast.Constant(value=int() | float() as number):
+                return not isinstance(number, bool) and abs(number) <= _LARGEST
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return self._is_number(inner, name)
+            case ast.Name(id=bound):
+                return bound in self._limits
+            case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant() as right):
+                return self._is_largest(left, name) and self._is_number(right, name)
+        return self._is_largest(operand, name)
+
+    def _is_largest(self, operand: ast.expr, name: str) -> bool:
+        """Whether an operand is `torch.finfo(name.dtype).max` of a name that holds floats."""
+        match operand:
+            case ast.Attribute(
+                value=ast.Call(
+                    func=func, args=[ast.Attribute(value=ast.Name(id=of), attr="dtype")]
+                ),
+                attr="max",
+            ):
+                return of == name and of in self._floats and self._qualified(func) == "torch.finfo"
+        return False
 
     def prepares_only(self, statements: list[ast.stmt], name: str) -> bool:
-        """Whether the statements before the last only bind static values to other names."""
+        """Whether the statements before the last only bind such numbers to other names."""
         for statement in statements:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=target)], value=value) if target != name:
-                    kind = self._facts.kinds.of(value, self._function, statement)
-                    pure = self._facts.effects.of_expr(value, self._function, statement).pure
-                    if kind.tag is not Tag.STATIC or not pure:
+                    if not self._is_number(value, name):
                         return False
+                    self._limits.add(target)
                 case _:
                     return False
         return True
@@ -286,3 +358,7 @@ class _Prover:
 
     def _text(self, part: ast.expr) -> str:
         return self._facts.module.text_of(part)
+
+
+def _place(node: ast.stmt | ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset

@@ -16,7 +16,15 @@ from torch._dynamo.variables.functions import LocalGeneratorObjectVariable
 from torch._dynamo.variables.iter import IteratorVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from graphmend.runtime import graph_hazards, graph_writes, places, python_writes, randomness, undo
+from graphmend.runtime import (
+    constant_hazards,
+    graph_hazards,
+    graph_writes,
+    places,
+    python_writes,
+    randomness,
+    undo,
+)
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.region import Gate, region_of
 from graphmend.runtime.side_writes import Writes, recording
@@ -152,6 +160,8 @@ def _require_harmless(node: fx.Node) -> None:
         raise NotDeferrable(f"a side contains a higher-order operator ({name})")
     if graph_hazards.may_fail(node):
         raise NotDeferrable(f"a side may fail on its data ({name})")
+    if constant_hazards.fails_for_a_number(node):
+        raise NotDeferrable(f"a side may fail for a number in its arguments ({name})")
     if name in _TENSOR_SETTERS:
         raise NotDeferrable(f"a side changes a tensor ({name})")
     tensors = graph_writes.tensors_of(node)

@@ -112,6 +112,71 @@ NOT_PROVEN = {
     if y.dtype == torch.float32 and torch.isnan(y).any():
         y = torch.clamp(y, max=x)
 """,
+    "held by another name of the same assignment (W9)": """
+    z = y = x * 2
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y)
+    x = z
+""",
+    "held by a statement of the same line (W9)": """
+    y = x * 2; z = [y]
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y)
+    x = z[0]
+""",
+    "gradients are not recorded there (W5)": """
+    y = x * 2
+    with torch.no_grad():
+        if torch.isnan(y).any():
+            y = torch.nan_to_num(y)
+""",
+    "gradients are switched off before": """
+    y = x * 2
+    torch.set_grad_enabled(False)
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y)
+    torch.set_grad_enabled(True)
+""",
+    "a quotient that may be complex (W6)": """
+    y = x / 2
+    if torch.isnan(y).any():
+        y = torch.clamp(y, max=1.5)
+""",
+    "a bound that half precision cannot hold (W6)": """
+    y = x * 2
+    if y.dtype == torch.float16 and torch.isnan(y).any():
+        y = torch.clamp(y, max=1e6)
+""",
+    "a bound that may be missing (W6)": """
+    y, bounds = x * 2, {}
+    y = x * 2
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y, nan=bounds["nan"])
+""",
+    "a bound that is taken out of a list": """
+    bounds = [1, 2]
+    y = x * 2
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y, nan=bounds.pop())
+    y = y * len(bounds)
+""",
+    "a preparation that may fail (W6)": """
+    bounds = {}
+    y = x * 2
+    if y.dtype == torch.float32 and torch.isnan(y).any():
+        top = bounds["top"]
+        y = torch.clamp(y, max=top)
+""",
+    "arguments that the operator does not take (W6)": """
+    y = x * 2
+    if torch.isnan(y).any():
+        y = torch.nan_to_num(y, 0.0, nan=1.0)
+""",
+    "a test that may be of bytes (P1)": """
+    y = x * 2
+    if x.any():
+        y = torch.nan_to_num(y)
+""",
     "a name of the side is used later (W14)": """
     y = x * 2
     top = 5

@@ -333,6 +333,31 @@ def entry(x):
 """,
         "handles exceptions",
     ),
+    "a number that an attribute keeps (W2)": (
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        k = 1 if x.max() > 1 else 2
+        self.k = k
+        return x * k
+""",
+        "Python values",
+    ),
+    "a function that looks at its names": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if y.max() > 1:
+        y = y + 1
+    return y * len(locals())
+""",
+        "would see the names",
+    ),
     "inside an f-string": (
         """
 import torch
