@@ -18,7 +18,7 @@ from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selecting, rewriters
 from graphmend.rewrite.draft import Draft
 from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
-from graphmend.rewrite.nesting import Nesting, innermost_first
+from graphmend.rewrite.nesting import innermost_first, obstacle
 from graphmend.rewrite.selfcheck import self_check
 from graphmend.session import analyses
 
@@ -175,7 +175,6 @@ def _plans(
     Inner sites are planned first: what a side of a branch holds must not break the graph.
     """
     planned: dict[Site, Plan] = {}
-    nesting = Nesting(facts.module)
     for site in innermost_first(sites, facts.module):
         plan = (
             Plan(site, None, refused[site.node])
@@ -188,7 +187,7 @@ def _plans(
                 for s, p in planned.items()
                 if not (_applies(p, options) and options.wants(s.rule.code))
             }
-            reason = nesting.obstacle(plan.fix, planned, stays)
+            reason = obstacle(plan.fix, planned, stays, facts.module)
             if reason is not None:
                 plan = Plan(site, None, reason)
         planned[site] = plan

@@ -49,7 +49,6 @@ class Draft:
     def line_of(self, offset: int) -> int:
         """The line of the original, from 1, that the text at `offset` stands for."""
         start = 0
-        line = 1
         for segment in self._segments:
             if offset < start + len(segment.text):
                 if segment.origin is None:
@@ -57,7 +56,7 @@ class Draft:
                 here = segment.origin + offset - start
                 return self._original.count("\n", 0, here) + 1
             start += len(segment.text)
-        return line
+        return self._original.count("\n") + 1
 
     def apply(self, edits: Sequence[Edit]) -> None:
         """Make a round of edits, whose offsets are those of the text as it is now.

@@ -183,15 +183,19 @@ def _passes(side: list[ast.stmt] | ast.expr, name: str) -> bool:
 def are_python_values(one: Value, other: Value, function: Function, facts: Facts) -> bool:
     """Whether two values differ and one of them is a Python value, to which None counts."""
     kinds = [kind_of(value, function, facts) for value in (one, other)]
-    texts = [ast.unparse(v.expression) if v.expression is not None else "" for v in (one, other)]
+    texts = [_text(value) for value in (one, other)]
     if texts[0] == texts[1] and texts[0]:
         return False
     return any(kind.tag is Tag.STATIC for kind in kinds) and not all(kind.none for kind in kinds)
 
 
+def _text(value: Value) -> str:
+    return "" if value.expression is None else ast.unparse(value.expression)
+
+
 def _unlike(one: Value, other: Value, branch: Branch) -> str | None:
     kinds = [kind_of(v, branch.site.function, branch.facts) for v in (one, other)]
-    texts = [ast.unparse(v.expression) if v.expression is not None else "" for v in (one, other)]
+    texts = [_text(value) for value in (one, other)]
     if texts[0] == texts[1] and texts[0] and all(k.tag is Tag.STATIC for k in kinds):
         return None
     if kinds[0].none != kinds[1].none:
@@ -223,22 +227,16 @@ def _returned_unchanged(branch: Branch) -> Iterator[str]:
         for one, other in joined(branch):
             for value in (one, other):
                 if isinstance(value.expression, ast.Name) and _is_argument(value, branch):
-                    if not _same_name(one, other):
+                    if _text(one) != _text(other):
                         yield value.expression.id
         return
-    names = region.outputs if region is not None else _assigned_to(branch.site.statement)
+    names = _assigned_to(branch.site.statement) if region is None else region.outputs or ()
     for one, other in joined(branch):
         for value in (one, other):
             if isinstance(value.expression, ast.Name) and _is_argument(value, branch):
                 handed_out = isinstance(branch.site.statement, ast.Return)
-                if handed_out or any(_is_returned(name, branch) for name in names or ()):
+                if handed_out or any(_is_returned(name, branch) for name in names):
                     yield value.expression.id
-
-
-def _same_name(one: Value, other: Value) -> bool:
-    return ast.dump(one.expression or ast.Constant(0)) == ast.dump(
-        other.expression or ast.Constant(1)
-    )
 
 
 def _assigned_to(statement: ast.stmt) -> tuple[str, ...]:

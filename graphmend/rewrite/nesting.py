@@ -23,35 +23,30 @@ def innermost_first(sites: Sequence[Site], module: Module) -> list[Site]:
     return [site for site in ordered if site.rule is not BRANCH] + branches[::-1]
 
 
-class Nesting:
-    """Which sites lie in the regions of a module's branches."""
+def obstacle(
+    selection: Selection | PlainSelection,
+    sites: Collection[Site],
+    stays: Mapping[Site, str],
+    module: Module,
+) -> str | None:
+    """Why a selection cannot be made, given sites and the reasons of those that stay."""
+    start, end = _span(selection, module)
+    for site in sites:
+        if not start < module.offsets(site.node)[0] < end:
+            continue
+        if site in stays:
+            return f"line {site.node.lineno} still breaks the graph on one side: {stays[site]}"
+        if site.rule in (LOGGER, ONCE):
+            return f"the log record of line {site.node.lineno} shows the function it stands in"
+    return None
 
-    def __init__(self, module: Module) -> None:
-        self._module = module
 
-    def obstacle(
-        self,
-        selection: Selection | PlainSelection,
-        sites: Collection[Site],
-        stays: Mapping[Site, str],
-    ) -> str | None:
-        """Why a selection cannot be made, given sites and the reasons of those that stay."""
-        start, end = self._span(selection)
-        for site in sites:
-            if site is selection.site or not start < self._module.offsets(site.node)[0] < end:
-                continue
-            if site in stays:
-                return f"line {site.node.lineno} still breaks the graph on one side: {stays[site]}"
-            if site.rule in (LOGGER, ONCE):
-                return f"the log record of line {site.node.lineno} shows the function it stands in"
-        return None
-
-    def _span(self, selection: Selection | PlainSelection) -> tuple[int, int]:
-        site = selection.site
-        start, end = self._module.offsets(site.node)
-        if selection.used_by:
-            last = following(site.statement, site.function)[selection.used_by - 1]
-            end = self._module.offsets(last)[1]
-        elif isinstance(site.node, ast.If):
-            end = self._module.offsets(region_of(site.node, site.function).last)[1]
-        return start, end
+def _span(selection: Selection | PlainSelection, module: Module) -> tuple[int, int]:
+    site = selection.site
+    start, end = module.offsets(site.node)
+    if selection.used_by:
+        last = following(site.statement, site.function)[selection.used_by - 1]
+        end = module.offsets(last)[1]
+    elif isinstance(site.node, ast.If):
+        end = module.offsets(region_of(site.node, site.function).last)[1]
+    return start, end

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from graphmend.ir.module import Module
+from graphmend.ir.symbols import attribute_stores
 from graphmend.rewrite.sides import Branch, registers_buffer
 
 
@@ -46,26 +47,12 @@ def _stores(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
     """The attributes that statements among `nodes`, or in them, store, with the values."""
     for top in nodes:
         for node in ast.walk(top) if isinstance(top, ast.stmt) else ():
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                yield from ((target.attr, value) for target, value in attribute_stores(node))
             match node:
-                case ast.Assign(targets=targets, value=value):
-                    for target in targets:
-                        yield from _pairs(target, value)
-                case ast.AnnAssign(target=target, value=value):
-                    yield from _pairs(target, value)
                 case ast.Expr(value=ast.Call(args=[ast.Constant(value=str(name)), held, *_])):
                     if registers_buffer(node):
                         yield name, held
-
-
-def _pairs(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
-    match target, value:
-        case ast.Attribute(attr=name), _:
-            yield name, value
-        case ((ast.Tuple(elts=parts) | ast.List(elts=parts)), _):
-            values = value.elts if isinstance(value, ast.Tuple) else []
-            known = len(values) == len(parts)
-            for index, part in enumerate(parts):
-                yield from _pairs(part, values[index] if known else None)
 
 
 def _written_in_place(module: Module) -> Iterator[str]:
