@@ -13,7 +13,7 @@ import torch
 from torch import fx
 
 from graphmend.runtime.async_checks import Check
-from graphmend.runtime.randomness import Recorder
+from graphmend.runtime.operators import Recorder
 
 
 def with_exceptions(

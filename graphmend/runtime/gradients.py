@@ -2,8 +2,10 @@
 
 The backward of `torch.where` gives it zeros. Two things may become of them: a local derivative that
 is infinite or NaN makes them NaN, and where the program would have no gradient there are zeros.
+So gates in front of a side keep them from what lies before it.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +18,7 @@ from graphmend.runtime import graph_writes
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.graph_hazards import operator_name
 from graphmend.runtime.join import Joined
+from graphmend.runtime.recompute import Recomputation
 from graphmend.runtime.sides import Side
 
 # Operators whose backward makes zeros of zeros, whatever their operands hold.
@@ -33,36 +36,54 @@ _SCALING = frozenset(("mul", "__mul__", "__rmul__", "multiply"))
 _DIVIDING = frozenset(("div", "truediv", "__truediv__", "divide"))
 
 
+@dataclasses.dataclass(frozen=True)
+class Gated:
+    """What later operators must leave alone for the gradients to stay those of the branch."""
+
+    read: frozenset[int] = frozenset()
+    """The storages that the backward of one side alone may read.
+
+    Writing them later is an error to autograd if that side was taken.
+    """
+    recomputed: frozenset[fx.Node] = frozenset()
+    """What a side computes again: no gradient may flow to the nodes themselves."""
+
+
 def neutralise(
     tx: Any, condition: Any, then: Side, otherwise: Side, joined: Iterable[Joined]
-) -> frozenset[int]:
-    """Keep the gradients those of the branch. Raises NotDeferrable where that is not possible.
-
-    Returns the storages that the backward of one side alone may read: writing them later is an
-    error to autograd if that side was taken.
-    """
+) -> Gated:
+    """Keep the gradients those of the branch. Raises NotDeferrable where that is not possible."""
     pairs = [pair for pair in joined if _carries(pair.result)]
     if not pairs:
-        return frozenset()
+        return Gated()
     if tx.output.side_effects.tensor_hooks or torch.is_anomaly_enabled():
         raise NotDeferrable("gradients are watched by hooks or anomaly detection")
-    reached = [(_reached(pair.then), _reached(pair.otherwise)) for pair in pairs]
-    inside = {*then.nodes, *otherwise.nodes}
-    read: set[int] = set()
-    for one, other in reached:
-        _require_same_inputs(one, other)
-        _require_zeros_kept((one ^ other) - inside)
-        read |= _touched(one ^ other)
-    for side, by_side in ((then, [r[0] for r in reached]), (otherwise, [r[1] for r in reached])):
-        passed = set().union(*by_side)
+    reached = [_reached(pair.then) for pair in pairs], [_reached(pair.otherwise) for pair in pairs]
+    uneven = set().union(*(one ^ other for one, other in zip(*reached, strict=True)))
+    _require_same_inputs(uneven)
+    _require_not_written(uneven)
+    read = frozenset(_touched(uneven))
+    inside = [*then.nodes, *otherwise.nodes]
+    earlier = uneven.difference(inside)
+    recomputation = Recomputation(tx, uneven, inside, [pair.result for pair in pairs])
+    recomputed: set[fx.Node] = set()
+    for side, mine, theirs in ((then, *reached), (otherwise, *reached[::-1])):
+        passed, elsewhere = set().union(*mine), set().union(*theirs)
         nodes = [node for node in side.nodes if node in passed]
-        _require_not_written(nodes)
-        if not all(map(_keeps_zeros, nodes)):
-            gates = _Gates(tx, condition, side is then)
-            inner = set(side.nodes)
-            for node in nodes:
-                gates.put_before(node, inner)
-    return frozenset(read)
+        alone = earlier & passed
+        gated = [] if all(map(_keeps_zeros, nodes)) else nodes
+        inner = set(side.nodes)
+        if not all(map(_keeps_zeros, alone)):
+            if alone & elsewhere:
+                raise NotDeferrable("both sides use a tensor whose gradient may become NaN")
+            copies = recomputation.on_side(alone, side.nodes)
+            recomputed |= alone
+            gated = copies + gated
+            inner.update(copies)
+        gates = _Gates(tx, condition, side is then)
+        for node in gated:
+            gates.put_before(node, inner)
+    return Gated(read, frozenset(recomputed))
 
 
 def _touched(nodes: set[fx.Node]) -> set[int]:
@@ -88,16 +109,9 @@ def _reached(result: fx.Node) -> set[fx.Node]:
     return found
 
 
-def _require_same_inputs(one: set[fx.Node], other: set[fx.Node]) -> None:
-    if any(node.op in ("placeholder", "get_attr") for node in one ^ other):
+def _require_same_inputs(uneven: set[fx.Node]) -> None:
+    if any(node.op in ("placeholder", "get_attr") for node in uneven):
         raise NotDeferrable("gradients of the sides flow to different tensors")
-
-
-def _require_zeros_kept(nodes: set[fx.Node]) -> None:
-    """What was computed before, and is used by one side only, must survive zero gradients."""
-    _require_not_written(nodes)
-    if not all(map(_keeps_zeros, nodes)):
-        raise NotDeferrable("a side alone uses a tensor whose gradient may become NaN")
 
 
 def _require_not_written(nodes: Iterable[fx.Node]) -> None:

@@ -12,6 +12,7 @@ from torch._dynamo import variables
 from torch._dynamo.bytecode_analysis import livevars_analysis
 
 from graphmend.runtime import fallback, graph_writes
+from graphmend.runtime.gradients import Gated
 from graphmend.runtime.graph_writes import storage_of
 from graphmend.runtime.join import Joined
 from graphmend.runtime.region import FrameReason, Region, SiteKey, region_of
@@ -25,8 +26,7 @@ class Selection:
     speculations: int
     existing: frozenset[int]
     """The storages that there were before it."""
-    read: frozenset[int]
-    """The storages that the backward of one side alone may read."""
+    gated: Gated
     joined: list[Joined]
     position: fx.Node | None
     versions: graph_writes.Versions
@@ -41,7 +41,7 @@ def note(
     site: SiteKey,
     speculations: int,
     existing: set[int],
-    read: frozenset[int],
+    gated: Gated,
     joined: list[Joined],
 ) -> None:
     """Remember a selection for `require_indistinguishable`."""
@@ -54,7 +54,7 @@ def note(
             site=site,
             speculations=speculations,
             existing=frozenset(existing.union(inputs)),
-            read=read,
+            gated=gated,
             joined=joined,
             position=graph_writes.last_operator(graph),
             versions=graph_writes.Versions.of_all(graph),
@@ -110,10 +110,12 @@ def _distinguished(
     graph: fx.Graph,
 ) -> str | None:
     written = _written_after(selection, graph)
-    if written & selection.read:
+    if written & selection.gated.read:
         return "what the gradient of a side needs is written in place later"
-    if region.goes_on and region.held & selection.read:
+    if region.goes_on and region.held & selection.gated.read:
         return "what the gradient of a side needs is used after a graph break"
+    if _carry_out(selection.gated.recomputed):
+        return "what a side alone uses, and has no gradient where it is not taken, is used later"
     for pair in selection.joined:
         result = _storage(pair.result)
         group = groups.of(result)
@@ -167,6 +169,21 @@ class _Groups:
         merged = self._groups.get(one, {one}) | self._groups.get(other, {other})
         for storage in merged:
             self._groups[storage] = merged
+
+
+def _carry_out(nodes: frozenset[fx.Node]) -> bool:
+    """Whether gradients may flow back to `nodes` from what leaves the graph."""
+    pending, seen = list(nodes), set(nodes)
+    while pending:
+        for user in pending.pop().users.keys() - seen:
+            if user.op == "output":
+                return True
+            if _requires_grad(user):
+                if graph_writes.written_by(user):
+                    return True
+                seen.add(user)
+                pending.append(user)
+    return False
 
 
 def _requires_grad(node: fx.Node) -> bool:

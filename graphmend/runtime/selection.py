@@ -55,6 +55,6 @@ def _joined(
     joiner = Joiner(tx, condition)
     merge.merge(tx, joiner, then.writes, otherwise.writes, caches)
     result = joiner.join(then.result, otherwise.result)
-    read = gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
-    result_aliases.note(tx, *site, existing, read, joiner.joined)
+    gated = gradients.neutralise(tx, condition, then, otherwise, joiner.joined)
+    result_aliases.note(tx, *site, existing, gated, joiner.joined)
     return result

@@ -20,9 +20,9 @@ from graphmend.runtime import (
     constant_hazards,
     graph_hazards,
     graph_writes,
+    operators,
     places,
     python_writes,
-    randomness,
     undo,
 )
 from graphmend.runtime.arguments import NotDeferrable
@@ -105,7 +105,7 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
     _require_unchanged(before, _State.now(tx))
     _gate_records(tx, before.records, Gate(condition, wanted), writes)
     for node in nodes:
-        if graph_writes.tensors_of(node) and randomness.draws(node, tx.fake_mode):
+        if graph_writes.tensors_of(node) and operators.draws(node, tx.fake_mode):
             raise NotDeferrable(f"a side may draw random numbers ({_name(node)})")
     written = _written(tx.output.graph, versions, nodes)
     if written:

@@ -1,4 +1,4 @@
-"""Whether operators of a traced graph draw random numbers.
+"""What operators of a traced graph are at bottom: whether they draw random numbers, or only map.
 
 Names do not tell: dropout draws while training only, attention where it has a dropout. So each
 operator runs again on its fake operands, and what it dispatches to is looked at.
@@ -16,31 +16,62 @@ from graphmend.runtime import graph_writes
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Says, in `is_random`, whether an operator that drew random numbers ran under it."""
+    """Takes down the operators that run under it."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.is_random = False
+        self.operators: set[torch._ops.OpOverload] = set()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> object:
-        self.is_random |= torch.Tag.nondeterministic_seeded in func.tags
+        self.operators.add(func)
         return func(*args, **(kwargs or {}))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether one of them drew random numbers."""
+        return any(
+            torch.Tag.nondeterministic_seeded in operator.tags for operator in self.operators
+        )
 
 
 def draws(node: fx.Node, fake_mode: Any) -> bool:
     """Whether the operator at `node` draws random numbers, or may do so."""
+    recorder = _recorded(node, fake_mode)
+    return recorder is None or recorder.is_random
+
+
+def is_pointwise(node: fx.Node, fake_mode: Any) -> bool:
+    """Whether `node` maps the elements of its operands, or views them, and does nothing else.
+
+    It gives the same each time, and costs little.
+    """
+    recorder = _recorded(node, fake_mode)
+    return recorder is not None and not recorder.is_random and all(map(_maps, recorder.operators))
+
+
+def _maps(operator: torch._ops.OpOverload) -> bool:
+    if operator._schema.is_mutable:
+        return False
+    is_conversion = operator is torch.ops.aten._to_copy.default
+    is_question = operator.namespace == "prim"  # what device a tensor is on, and the like
+    is_map = torch.Tag.pointwise in operator.tags
+    return is_map or operator.is_view or is_conversion or is_question
+
+
+def _recorded(node: fx.Node, fake_mode: Any) -> Recorder | None:
+    """What ran at `node`; None where that is not known."""
     if "generator" in node.kwargs:
-        return True
+        return None
     recorder = Recorder()
     try:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), _operand)
         with torch.no_grad(), fake_mode, enable_python_dispatcher(), recorder:
             _callable(node)(*args, **kwargs)
     except Exception:
-        return True
-    return recorder.is_random
+        return None
+    return recorder
 
 
 def _operand(node: fx.Node) -> Any:
