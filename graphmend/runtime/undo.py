@@ -48,7 +48,9 @@ def undo_writes(
 def _require_no_gradients(graph: fx.Graph, written: set[int]) -> None:
     for node in graph.nodes:
         tensors = graph_writes.tensors_of(node)
-        if not any(t.requires_grad for t in tensors) or node.op in ("placeholder", "get_attr"):
+        is_input = node.op in ("placeholder", "get_attr")
+        # Under no_grad, what is written may be a leaf that requires grad, such as a parameter.
+        if is_input or all(tensor.grad_fn is None for tensor in tensors):
             continue
         involved = [t for n in (node, *node.all_input_nodes) for t in graph_writes.tensors_of(n)]
         if torch.is_grad_enabled() or any(storage_of(t) in written for t in involved):

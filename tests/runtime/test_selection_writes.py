@@ -371,3 +371,56 @@ def test_a_write_to_what_a_gradient_needs_keeps_the_branch():
         for v in ([1.0, 1.0], [0.0, -1.0])
     ]
     agrees(program(_branch), program(select), *cases, captured=False)
+
+
+class _Descent(nn.Module):
+    """A step that is left out when the gradient overflows."""
+
+    def __init__(self, choose, before):
+        super().__init__()
+        self.choose, self.before = choose, before
+        self.weight = nn.Parameter(torch.tensor([1.0, -2.0]))
+        self.register_buffer("skipped", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, gradient):
+        reading = self.weight * 2 if self.before else 0
+        with torch.no_grad():
+            is_bad = torch.isinf(gradient).any()
+            self.choose(is_bad, self.skip, self.descend, gradient)
+        return (self.weight * self.weight + reading).sum()
+
+    def skip(self, gradient):
+        self.skipped += 1
+
+    def descend(self, gradient):
+        self.weight.add_(gradient, alpha=-0.1)
+
+
+_GRADIENTS = ([1.0, 2.0], [float("inf"), 1.0], [-1.0, 0.5], [float("inf"), 0.0])
+
+
+def _descends(original, compiled, mended):
+    for values in _GRADIENTS:
+        for module, run in ((original, original), (mended, compiled)):
+            module.zero_grad()
+            run(torch.tensor(values)).backward()
+        assert torch.equal(mended.weight, original.weight)
+        assert torch.equal(mended.weight.grad, original.weight.grad)
+        assert torch.equal(mended.skipped, original.skipped)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_parameter_is_written_by_the_side_that_is_taken(backend):
+    original, mended = _Descent(_branch, False), _Descent(select, False)
+    torch._dynamo.reset()
+    _descends(original, torch.compile(mended, backend=backend, fullgraph=True), mended)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # TorchDynamo asks for it at a break
+def test_a_write_to_a_parameter_that_was_read_before_keeps_the_branch():
+    original, mended = _Descent(_branch, True), _Descent(select, True)
+    torch._dynamo.reset()
+    _descends(original, torch.compile(mended, backend="eager"), mended)
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        torch._dynamo.reset()
+        torch.compile(mended, backend="eager", fullgraph=True)(torch.tensor(_GRADIENTS[0]))
