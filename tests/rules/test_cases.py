@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from graphmend.api import check_source, fix_source
+from graphmend.cases import Case, cases
 from graphmend.findings import Result
-from tests.rules.case import Case, cases
 from tests.sides import assert_mends
 
 CASES = cases()

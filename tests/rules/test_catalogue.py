@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from graphmend.api import fix_source
+from graphmend.cases import cases
 from graphmend.catalogue import Rule, UnknownRule, find, rules
 from graphmend.detect.site import RULES
-from tests.rules.case import cases
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = ["What breaks", "Why", "Example", "Fix safety", "Not fixed when"]

@@ -1,4 +1,4 @@
-"""The catalogue's cases: one file that holds a text, and what becomes of it.
+"""The catalogue's cases, shipped with it: one file that holds a text, and what becomes of it.
 
 The lines `# expect: CODE status[: part of the reason]` at the top say what is found, in the
 order of the file, and `# flags: --unsafe` asks for unsafe fixes, too. What follows them is the
@@ -16,9 +16,13 @@ from graphmend.catalogue import Rule, rules
 _MARK = "# output\n"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Case:
-    """One case of a rule; `expected` holds (code, status, part of the reason)."""
+    """One case of a rule.
+
+    `before` and `after` are the text and what mending makes of it, `expected` the findings in
+    order as (code, status, part of the reason), `unsafe` whether unsafe fixes are asked for.
+    """
 
     rule: Rule
     name: str
@@ -29,12 +33,13 @@ class Case:
 
     @property
     def changes(self) -> bool:
+        """Whether something is mended."""
         return self.before != self.after
 
     @property
     def runs(self) -> bool:
-        """Whether it can be run side by side: it defines `make() -> (callable, [arguments])`."""
-        return self.changes and "\ndef make():" in self.before
+        """Whether it can be run: it defines `make() -> (callable, [arguments])`."""
+        return "\ndef make():" in self.before
 
 
 def cases() -> list[Case]:
