@@ -18,7 +18,7 @@ from graphmend.ir.source import Source, SourceError
 from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selecting, rewriters
 from graphmend.rewrite.draft import Draft
 from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
-from graphmend.rewrite.nesting import innermost_first, obstacle
+from graphmend.rewrite.nesting import innermost_first, obstacle, showing_function
 from graphmend.rewrite.selfcheck import self_check
 from graphmend.session import analyses
 
@@ -188,8 +188,11 @@ def _plans(
                 if not (_applies(p, options) and options.wants(s.rule.code))
             }
             reason = obstacle(plan.fix, planned, stays, facts.module)
-            if reason is not None:
-                plan = Plan(site, None, reason)
+            try:
+                fix = showing_function(plan.fix, planned, facts.module)
+                plan = replace(plan, fix=fix) if reason is None else Plan(site, None, reason)
+            except Refused as refusal:
+                plan = Plan(site, None, str(refusal))
         planned[site] = plan
     return [_named(planned[site], names) for site in sites]
 

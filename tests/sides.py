@@ -31,7 +31,7 @@ class Seen:
     error: tuple[type[BaseException], str, tuple[Any, ...]] | None = None
     stdout: str = ""
     stderr: str = ""
-    records: list[tuple[str, str, str]] = field(default_factory=list)
+    records: list[tuple[str, str, str, str]] = field(default_factory=list)
     warned: list[tuple[str, str]] = field(default_factory=list)
     arguments: Any = None
     state: Any = None
@@ -41,11 +41,12 @@ class Seen:
 class _Handler(logging.Handler):
     def __init__(self) -> None:
         super().__init__(0)
-        self.records: list[tuple[str, str, str]] = []
+        self.records: list[tuple[str, str, str, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         if not record.name.startswith(("torch", "filelock")):
-            self.records.append((record.name, record.levelname, record.getMessage()))
+            text = record.getMessage()
+            self.records.append((record.name, record.levelname, text, record.funcName))
 
 
 @contextlib.contextmanager

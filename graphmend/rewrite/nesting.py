@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from graphmend.detect.site import BRANCH, LOGGER, ONCE, Site
 from graphmend.ir.module import Module
+from graphmend.rewrite.refusal import Refused
 from graphmend.rewrite.region import following, region_of
 from graphmend.rewrite.selection import Selection
 from graphmend.rewrite.where_plain import PlainSelection
@@ -36,9 +38,51 @@ def obstacle(
             continue
         if site in stays:
             return f"line {site.node.lineno} still breaks the graph on one side: {stays[site]}"
-        if site.rule in (LOGGER, ONCE):
-            return f"the log record of line {site.node.lineno} shows the function it stands in"
     return None
+
+
+def showing_function(
+    selection: Selection | PlainSelection, sites: Collection[Site], module: Module
+) -> Selection | PlainSelection:
+    """The selection, such that log records in its sides show the function that they stand in.
+
+    A record shows the name of its function, so the side with the records is called as the function
+    is. Raises `Refused` where two of the sides would have to be.
+    """
+    start, end = _span(selection, module)
+    records = [
+        place
+        for site in sites
+        if site.rule in (LOGGER, ONCE) and start < (place := module.offsets(site.node)[0]) < end
+    ]
+    if not records:
+        return selection
+    names = {_part(selection, place, module) for place in records}
+    function, shown = selection.site.function, names.pop()
+    if names or isinstance(selection, PlainSelection):
+        raise Refused("log records on both sides show the function that they stand in")
+    if any(_names(node, function.name) for node in ast.walk(function.node)):
+        raise Refused("a log record shows the function that it stands in, whose name is in use")
+    return replace(selection, words=replace(selection.words, **{shown: function.name}))
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    """Whether a node reads, binds or declares a name."""
+    match node:
+        case ast.Name(id=other):
+            return other == name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return name in names
+    return False
+
+
+def _part(selection: Selection | PlainSelection, place: int, module: Module) -> str:
+    """Which of the functions that a selection makes holds what is at `place` in the text."""
+    node = selection.site.node
+    if place > module.offsets(node)[1]:
+        return "rest" if selection.used_by else "otherwise"
+    assert isinstance(node, ast.If)
+    return "then" if place < module.offsets(node.body[-1])[1] else "otherwise"
 
 
 def _span(selection: Selection | PlainSelection, module: Module) -> tuple[int, int]:

@@ -18,4 +18,5 @@ class Words:
 
     def fresh(self, names: Names, wanted: Collection[str]) -> Words:
         """The same, with names for the wanted ones that the module does not use."""
-        return Words(*(names.fresh(f.name) if f.name in wanted else f.name for f in fields(self)))
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Words(*(names.fresh(w) if w in wanted and g == w else g for w, g in given.items()))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.semantics.lines import named
 from tests.sides import mended
 
 REFUSED = {
@@ -290,7 +291,7 @@ def entry(x):
 """,
         "raises",
     ),
-    "a log record on one side": (
+    "log records on both sides": (
         """
 import logging
 import torch
@@ -302,9 +303,27 @@ def entry(x):
     if x.max() > 1:
         logger.info("large")
         y = x + 1
+    else:
+        logger.info("small")
     return y
 """,
-        "log record",
+        "log records on both sides",
+    ),
+    "a log record in a function that calls itself": (
+        """
+import logging
+import torch
+
+logger = logging.getLogger(__name__)
+
+def entry(x, depth: int = 1):
+    y = x * 1
+    if x.max() > 1:
+        logger.info("large")
+        y = x + 1
+    return entry(y, depth - 1) if depth else y
+""",
+        "whose name is in use",
     ),
     "a break that stays on one side": (
         """
@@ -384,7 +403,7 @@ def entry(x):
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", named(REFUSED, "refused"))
 def test_left_alone_with_the_reason(name: str, tmp_path: Path) -> None:
     text, reason = REFUSED[name]
     result = mended(text, tmp_path)
