@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.semantics.lines import named
 from tests.sides import mended
 
 REFUSED = {
@@ -162,7 +163,7 @@ def entry(x):
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", named(REFUSED, "refused"))
 def test_refused_with_its_reason(name: str, tmp_path: Path) -> None:
     text, reason = REFUSED[name]
     result = mended(text, tmp_path)
@@ -235,7 +236,7 @@ class Net(nn.Module):
 }
 
 
-@pytest.mark.parametrize("name", SILENT)
+@pytest.mark.parametrize("name", named(SILENT, "refused"))
 def test_nothing_to_report(name: str, tmp_path: Path) -> None:
     result = mended(SILENT[name], tmp_path)
     assert (result.source, result.findings) == (SILENT[name], ())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 MENDED = {
@@ -176,7 +177,7 @@ def make():
 }
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", named(MENDED, "legal"))
 def test_both_sides_show_the_same(name: str, tmp_path: Path) -> None:
     assert_mends(MENDED[name], tmp_path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.semantics.lines import named
 from tests.sides import mended
 
 REFUSED = {
@@ -249,7 +250,7 @@ class Net(nn.Module):
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", named(REFUSED, "refused"))
 def test_refused_with_its_reason(name: str, tmp_path: Path) -> None:
     text, reason = REFUSED[name]
     result = mended(text, tmp_path)

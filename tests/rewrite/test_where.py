@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 CAPTURED = {
@@ -393,7 +394,7 @@ def make():
 }
 
 
-@pytest.mark.parametrize("name", CAPTURED)
+@pytest.mark.parametrize("name", named(CAPTURED, "legal"))
 def test_both_sides_behave_alike(name: str, tmp_path: Path) -> None:
     assert_mends(CAPTURED[name], tmp_path)
 
@@ -461,7 +462,7 @@ def make():
 }
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("name", named(GRADIENTS, "legal"))
 def test_gradients_are_those_of_the_original(name: str, tmp_path: Path) -> None:
     assert_mends(GRADIENTS[name], tmp_path, gradients=True)
 
@@ -532,7 +533,7 @@ def make():
 }
 
 
-@pytest.mark.parametrize("name", FALLS_BACK)
+@pytest.mark.parametrize("name", named(FALLS_BACK, "refused"))
 def test_where_it_cannot_be_shown_the_branch_stays(name: str, tmp_path: Path) -> None:
     assert_mends(FALLS_BACK[name], tmp_path, gradients="W13" in name, fullgraph=False)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmend.api import check_source
+from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 PLAIN = {
@@ -67,7 +68,7 @@ def make():
 }
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", named(PLAIN, "legal"))
 def test_needs_no_graphmend_and_behaves_alike(name: str, tmp_path: Path) -> None:
     source = assert_mends(PLAIN[name], tmp_path, gradients=name == "gradients")
     assert "graphmend" not in source
@@ -188,7 +189,7 @@ NOT_PROVEN = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_PROVEN)
+@pytest.mark.parametrize("name", named(NOT_PROVEN, "refused"))
 def test_without_proof_plain_leaves_it_alone(name: str, tmp_path: Path) -> None:
     text = f"import torch\n\ndef entry(x: torch.Tensor):{NOT_PROVEN[name]}    return y * 1\n"
     assert "torch.where" not in mended(text, tmp_path).source
