@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from corpus.registry import TABLE2
-from eval import table2, trees
+from eval import mutations, table2, trees
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,7 +22,14 @@ def main(arguments: list[str] | None = None) -> int:
     libraries = trees.known_names()
     whole.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(libraries)}")
     whole.add_argument("--output", type=Path, help="folder for the results")
+    off = commands.add_parser("mutations", help="each legality check switched off: a test fails")
+    off.add_argument("checks", nargs="*", metavar="TEXT", help="only checks with it in their text")
+    off.add_argument("--output", type=Path, help="folder for the results")
+    off.add_argument("--reach", type=Path, help="file that keeps which tests reach which checks")
+    off.add_argument("--record", action="append", default=[], help="file of tests to record anew")
     options = parser.parse_args(arguments)
+    if options.command == "mutations":
+        return mutations.run(options.checks, options.output, options.reach, options.record)
     if options.command == "trees":
         _require_known("library", options.libraries, libraries, parser)
         return trees.run(options.libraries, options.output)
