@@ -147,6 +147,7 @@ def test_diff_and_json_do_not_mix(graphmend, write):
     assert graphmend("fix", "--diff", "--format", "json", "a.py").code == 2
 
 
+@pytest.mark.semantics("S1", "legal")
 def test_fix_keeps_encoding_byte_order_mark_and_line_ends(graphmend, tmp_path):
     path = tmp_path / "a.py"
     path.write_bytes(b"\xef\xbb\xbf# \xc3\xa9\r\nlog\r\n")
@@ -166,6 +167,8 @@ class TestStdin:
         assert "1 site mended in 1 file, 1 left: 1 refused" in ran.err
 
     @pytest.mark.parametrize("text", [b"x = 1", b"", b"broken\n", b"crash\n", b"\xff\x00\n"])
+    @pytest.mark.semantics("S4", "refused")
+    @pytest.mark.semantics("S2", "refused")
     def test_a_filter_never_loses_text(self, graphmend, text):
         assert graphmend("fix", "-", stdin=text).raw == text
 

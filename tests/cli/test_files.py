@@ -32,6 +32,8 @@ class TestProblems:
             (b"x = 1\ry = 2\n", "carriage return"),
         ],
     )
+    @pytest.mark.semantics("S4", "refused")
+    @pytest.mark.semantics("S1", "refused")
     def test_text_that_is_no_python(self, graphmend, write, tmp_path, content, says):
         (tmp_path / "bad.py").write_bytes(content)
         good = write("good.py", "log\n")
@@ -44,6 +46,7 @@ class TestProblems:
         assert (tmp_path / "bad.py").read_bytes() == content
         assert good.read_text() == "mended\n"
 
+    @pytest.mark.semantics("S2", "refused")
     def test_an_internal_error_leaves_the_file_and_asks_for_a_report(self, graphmend, write):
         path = write("a.py", "log\ncrash\n")
         good = write("b.py", "log\n")
@@ -59,6 +62,7 @@ class TestProblems:
         monkeypatch.setenv("GRAPHMEND_DEBUG", "1")
         assert "Traceback (most recent call last)" in graphmend("check", "a.py").err
 
+    @pytest.mark.semantics("S4", "refused")
     def test_a_file_that_cannot_be_read(self, graphmend, write, monkeypatch):
         write("a.py", "guard\n")
         write("b.py", "guard\n")
@@ -74,6 +78,7 @@ class TestProblems:
         assert (ran.code, names(ran.out)) == (2, ["b.py"])
         assert "error: a.py: cannot be read: permission denied\n" in ran.err
 
+    @pytest.mark.semantics("S4", "refused")
     def test_a_folder_that_cannot_be_read(self, graphmend, write, monkeypatch):
         write("closed/a.py", "guard\n")
         write("open/a.py", "guard\n")
@@ -135,6 +140,7 @@ class TestDiscovery:
         (tmp_path / "link.py").symlink_to("sub/a.py")
         assert names(graphmend("check", ".", "sub", "sub/a.py", "./sub/a.py").out) == ["sub/a.py"]
 
+    @pytest.mark.semantics("S4", "refused")
     def test_links_out_of_the_tree_are_reported_and_not_followed(self, graphmend, write, tmp_path):
         write("outside/a.py", "log\n")
         write("tree/b.py", "guard\n")
@@ -145,6 +151,7 @@ class TestDiscovery:
         assert ran.err.count("not followed: the link leads out of the tree") == 2
         assert (tmp_path / "outside/a.py").read_text() == "log\n"
 
+    @pytest.mark.semantics("S4", "refused")
     def test_loops_of_links_end(self, graphmend, write, tmp_path):
         write("pkg/a.py", "guard\n")
         (tmp_path / "pkg/again").symlink_to(tmp_path)
@@ -178,6 +185,7 @@ class TestWriting:
         after = path.stat()
         assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
+    @pytest.mark.semantics("S4", "refused")
     def test_a_read_only_file_is_left(self, graphmend, write, monkeypatch):
         path = write("a.py", "log\n")
         # The superuser may write whatever the mode bits say, so permission is taken away here.
@@ -198,6 +206,7 @@ class TestWriting:
         assert (ran.code, path.read_text()) == (2, "log\n")
         assert "error: a.py: cannot write: permission denied\n" in ran.err
 
+    @pytest.mark.semantics("S4", "refused")
     def test_a_disk_that_is_full_leaves_the_old_text(self, graphmend, write, monkeypatch, tmp_path):
         path = write("a.py", "log\n")
 
@@ -209,6 +218,7 @@ class TestWriting:
         assert (ran.code, path.read_text(), os.listdir(tmp_path)) == (2, "log\n", ["a.py"])
         assert "no space left on device" in ran.err
 
+    @pytest.mark.semantics("S4", "refused")
     def test_a_file_that_changes_meanwhile_is_left(self, graphmend, write, monkeypatch):
         path = write("a.py", "log\n")
 

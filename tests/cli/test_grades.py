@@ -86,6 +86,7 @@ def test_the_assumption_covers_all_output_of_a_branch(graphmend, write, last):
 
 @pytest.mark.parametrize("text", [SAFE, UNSAFE], ids=["guard", "output"])
 @pytest.mark.parametrize("command", ["check", "fix"])
+@pytest.mark.semantics("X3", "refused")
 def test_plain_refuses_what_needs_the_runtime(graphmend, write, text, command):
     path = write("a.py", text)
     ran = graphmend(command, "--plain", "--unsafe", "a.py")

@@ -113,6 +113,7 @@ def test_several_processes_give_the_same_as_one(tmp_path):
     assert err.count("NUL byte") == 13
 
 
+@pytest.mark.semantics("S2", "legal")
 def test_fix_mends_a_model_once_and_check_agrees(tmp_path):
     (tmp_path / "model.py").write_text(MODEL)
     assert run("check", "model.py", cwd=tmp_path)[:2] == (

@@ -27,6 +27,7 @@ def failing(error: Exception) -> object:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), RecursionError("deep"), MemoryError()])
+@pytest.mark.semantics("S5", "refused")
 def test_an_error_in_mending(
     write: Write, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -47,6 +48,7 @@ def test_an_error_in_mending(
     assert again == []
 
 
+@pytest.mark.semantics("S5", "refused")
 def test_warnings_as_errors_do_not_break_the_import(
     write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +72,7 @@ def test_warnings_as_errors_do_not_break_the_import(
     ],
     ids=["no Python", "other text", "outside", "no edits", "nothing"],
 )
+@pytest.mark.semantics("S5", "refused")
 def test_a_wrong_result(write: Write, monkeypatch: pytest.MonkeyPatch, result: object) -> None:
     monkeypatch.setattr(api, "fix_source", lambda *args, **options: result)
     write({"pkg.py": SITE})

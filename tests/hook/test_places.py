@@ -93,6 +93,7 @@ def frames(module: ModuleType, call: object) -> list[tuple[str, int, str]]:
     return [(f.name, f.lineno, f.line) for f in found if f.filename == module.__file__]
 
 
+@pytest.mark.semantics("S5", "legal")
 def test_the_source_of_functions_and_classes(model: ModuleType) -> None:
     forward = model.Model.forward.__wrapped__.__wrapped__
     start = MODEL.index("    @decorated")
@@ -116,6 +117,7 @@ def test_the_source_of_an_outlined_function_is_where_its_statement_was(model: Mo
     assert first <= line_of('print("first"')
 
 
+@pytest.mark.semantics("S5", "legal")
 def test_a_failure_after_the_site_is_at_its_own_line(model: ModuleType) -> None:
     found = frames(model, lambda: model.Model().forward(0))
     assert found == [
@@ -124,6 +126,7 @@ def test_a_failure_after_the_site_is_at_its_own_line(model: ModuleType) -> None:
     ]
 
 
+@pytest.mark.semantics("S5", "legal")
 def test_a_failure_in_a_moved_statement_is_at_the_line_it_was_moved_from(model: ModuleType) -> None:
     found = frames(model, lambda: model.Model().forward(1))
     assert found[1][:2] == ("forward", line_of('print(\n            "second"'))
@@ -142,6 +145,7 @@ def test_multi_line_raise_and_code_after_the_last_site(model: ModuleType) -> Non
     assert frames(model, lambda: model.after(0))[0][1] == line_of("1 / x\n)")
 
 
+@pytest.mark.semantics("S5", "legal")
 def test_the_printed_traceback_is_the_original_one(
     write: Write, fake_mender: Mender, model: ModuleType
 ) -> None:
@@ -157,6 +161,7 @@ def test_the_printed_traceback_is_the_original_one(
     assert [t.replace(names[0], names[1]) for t in texts[:2]] == texts[2:]
 
 
+@pytest.mark.semantics("S5", "legal")
 def test_warnings_and_log_records_carry_the_original_lines(
     model: ModuleType, caplog: pytest.LogCaptureFixture
 ) -> None:

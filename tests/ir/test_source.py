@@ -31,6 +31,8 @@ PATH = Path("file.py")
         (b"# coding: ascii\nx = '\xe9'\n", "line 2: not valid ascii: ordinal not in range(128)"),
     ],
 )
+@pytest.mark.semantics("S1", "refused")
+@pytest.mark.semantics("S4", "refused")
 def test_refused_bytes(data: bytes, message: str) -> None:
     with pytest.raises(SourceError) as caught:
         decode(data, PATH)
@@ -88,6 +90,7 @@ def test_errors_cross_process_boundaries() -> None:
         (b"if x:\n\ty = 1\n\x0c\nz = 2 \\\n  + 1", "utf-8", False, "\n"),
     ],
 )
+@pytest.mark.semantics("S1", "legal")
 def test_round_trip(data: bytes, encoding: str, bom: bool, newline: str) -> None:
     source = decode(data, PATH)
     assert (source.encoding, source.bom, source.newline) == (encoding, bom, newline)

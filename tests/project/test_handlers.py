@@ -65,6 +65,7 @@ def caller(raised, block):
         ("torch.cuda.OutOfMemoryError()", "RuntimeError"),
     ],
 )
+@pytest.mark.semantics("T4", "refused")
 def test_a_caller_catches(write, raised, clause):
     block = f"    try:\n        return check(x)\n    except {clause}:\n        return -x\n"
     assert f"`except {clause}` catches it in f" in caught_at(write, caller(raised, block))
@@ -86,10 +87,12 @@ def test_a_caller_catches(write, raised, clause):
         "    try:\n        return list(map(check, x))\n    except ValueError:\n        return -x\n",
     ],
 )
+@pytest.mark.semantics("T4", "refused")
 def test_other_ways_of_catching(write, block):
     assert caught_at(write, caller("ValueError('m')", block)) is not None
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_caller_in_another_file_catches(write):
     code = write(
         {
@@ -102,6 +105,7 @@ def test_a_caller_in_another_file_catches(write):
     assert (reason.path, reason.line, reason.function) == (code.root / "b.py", 6, "f")
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_module_whose_caller_catches(write):
     text = """
 class Scale(nn.Module):
@@ -121,6 +125,7 @@ class Net(nn.Module):
     assert "Net.forward" in caught_at(write, text)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_wrapper_catches(write):
     text = """
 def deco(fn):
@@ -140,6 +145,7 @@ def check(x):
     assert "wrapper" in str(caught_by(*guard(code, qualname="check")))
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_the_project_s_own_context_managers(write):
     text = """
 class Swallow:
@@ -183,11 +189,13 @@ def check(x):
         ("__next__(self, x)", "StopIteration"),
     ],
 )
+@pytest.mark.semantics("T4", "refused")
 def test_protocols_that_catch(write, method, raised):
     text = f"class A:\n    def {method}:\n        if x.any():\n            raise {raised}(x)\n"
     assert raised in caught_at(write, text) or "LookupError" in caught_at(write, text)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_property_that_raises_attribute_error(write):
     text = (
         "class A:\n    @property\n    def x(self):\n        if self.t.any():\n"
@@ -196,6 +204,7 @@ def test_a_property_that_raises_attribute_error(write):
     assert "AttributeError" in caught_at(write, text)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_generator_that_raises_stop_iteration(write):
     text = "def f(x):\n    yield x\n    if x.any():\n        raise StopIteration\n"
     assert "StopIteration" in caught_at(write, text)
@@ -247,6 +256,7 @@ def f(x):
         "    with c:\n        return check(x)\n",
     ],
 )
+@pytest.mark.semantics("T4", "legal")
 def test_not_caught(write, block):
     assert caught_at(write, caller("ValueError('m')", block)) is None
 
@@ -307,6 +317,7 @@ SCRIPTED = """
     """
 
 
+@pytest.mark.semantics("X1", "refused")
 def test_scripted(write):
     code = write(
         {"a.py": SCRIPTED, "b.py": "import torch\nfrom a import Net\nm = torch.jit.script(Net())\n"}

@@ -74,6 +74,7 @@ def test_never(write, body):
     assert names(write({"a.py": head + body})) == set()
 
 
+@pytest.mark.semantics("D7", "refused")
 def test_what_only_constructors_call(write):
     code = write(
         {
@@ -97,6 +98,7 @@ def test_what_only_constructors_call(write):
     assert names(code) == {"N.forward"}
 
 
+@pytest.mark.semantics("D7", "refused")
 def test_what_only_a_disabled_function_calls(write):
     code = write(
         {
@@ -136,6 +138,7 @@ def test_a_script_that_compiles_one_function_compiles_no_other(write):
     assert names(code) == {"step", "helper"}
 
 
+@pytest.mark.semantics("D7", "refused")
 def test_test_files_are_not_reached(write):
     code = write({"test_a.py": "import torch\ndef f(x):\n    print(torch.relu(x))\n"})
     assert names(code, "test_a.py") == set()

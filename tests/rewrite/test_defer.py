@@ -10,7 +10,7 @@ from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 MENDED = {
-    "print in a submodule loop": """
+    "print in a submodule loop (D1, D4)": """
 import torch
 from torch import nn
 
@@ -42,7 +42,7 @@ def make():
     torch.manual_seed(0)
     return Net(), [(torch.ones(2, 3),), (torch.zeros(2, 3),)]
 """,
-    "print with keywords": """
+    "print with keywords (D1)": """
 import sys
 import torch
 
@@ -54,7 +54,7 @@ def entry(a, b):
 def make():
     return entry, [(torch.ones(2), torch.ones(3)), (torch.zeros(2), torch.ones(1))]
 """,
-    "every logger method": """
+    "every logger method (D1)": """
 import logging
 import torch
 
@@ -74,7 +74,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(2),), (torch.zeros(3),)]
 """,
-    "warnings, category and level": """
+    "warnings, category and level (D1)": """
 import warnings
 import torch
 
@@ -87,7 +87,7 @@ def entry(x, old: bool):
 def make():
     return entry, [(torch.ones(2), True), (torch.ones(2), False)]
 """,
-    "once-helper keeps its cache": """
+    "once-helper keeps its cache (D1)": """
 import functools
 import logging
 import torch
@@ -106,7 +106,7 @@ def entry(x, loud: bool):
 def make():
     return entry, [(torch.ones(2), True), (torch.ones(2), True), (torch.ones(2), False)]
 """,
-    "behind a test on data": """
+    "behind a test on data (D5)": """
 import warnings
 import torch
 
@@ -165,7 +165,7 @@ def make():
     one, nan = torch.ones(2), torch.tensor([float("nan")] * 2)
     return entry, [(one, one), (one, nan), (nan, one)]
 """,
-    "debug f-string keeps its text": """
+    "debug f-string keeps its text (S1)": """
 import torch
 
 def entry(x):
@@ -184,6 +184,7 @@ def test_both_sides_show_the_same(name: str, tmp_path: Path) -> None:
     assert_mends(MENDED[name], tmp_path)
 
 
+@pytest.mark.semantics("D11", "legal")
 def test_deferred_values_leave_gradients_alone(tmp_path: Path) -> None:
     text = """
 import torch
@@ -199,6 +200,7 @@ def make():
     assert_mends(text, tmp_path, gradients=True)
 
 
+@pytest.mark.semantics("S1", "legal")
 def test_only_the_lines_of_the_site_change(tmp_path: Path) -> None:
     text = (
         "# -*- coding: utf-8 -*-\r\n"
@@ -229,6 +231,7 @@ def test_only_the_lines_of_the_site_change(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.semantics("S3", "legal")
 def test_names_do_not_clash(tmp_path: Path) -> None:
     text = """
 import torch

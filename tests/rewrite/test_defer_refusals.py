@@ -95,7 +95,7 @@ def entry(x):
 """,
         "catch_warnings",
     ),
-    "exception being handled": (
+    "exception being handled (D1)": (
         """
 import logging
 import torch
@@ -112,7 +112,7 @@ def entry(x, n):
 """,
         "exception being handled",
     ),
-    "stack shown": (
+    "stack shown (D1)": (
         """
 import logging
 import torch
@@ -136,7 +136,7 @@ def entry(ids, table):
 """,
         "can fail on data",
     ),
-    "value used": (
+    "value used (D1)": (
         """
 import torch
 
@@ -220,7 +220,7 @@ if __name__ == "__main__":
     net = Net()
     train(net, [], torch.optim.SGD(net.parameters()))
 """,
-    "disabled function": """
+    "disabled function (D7)": """
 import torch
 from torch import nn
 

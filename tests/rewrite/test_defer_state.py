@@ -10,7 +10,7 @@ from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 MENDED = {
-    "module-level list, read in a helper": """
+    "module-level list, read in a helper (D13)": """
 import torch
 
 seen = []
@@ -29,7 +29,7 @@ def make():
     seen.clear()
     return entry, [(torch.ones(2),)]
 """,
-    "module-level dict, tensor, class attribute": """
+    "module-level dict, tensor, class attribute (D2, D13)": """
 import torch
 
 totals = {"rows": 0}
@@ -68,7 +68,7 @@ def entry(x, options):
 def make():
     return entry, [(torch.ones(2), {"a": 1}), (torch.ones(3), {}), (torch.ones(4), {"b": 2})]
 """,
-    "modes of the site": """
+    "modes of the site (W12)": """
 import torch
 
 def entry(x):
@@ -81,7 +81,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(2),)]
 """,
-    "behind the level of a logger": """
+    "behind the level of a logger (D1)": """
 import logging
 import torch
 
@@ -97,7 +97,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(2),), (torch.ones(2, 2),)]
 """,
-    "sizes and dtype before a look-up that fails": """
+    "sizes and dtype before a look-up that fails (D9)": """
 import torch
 import torch.nn.functional as F
 
@@ -108,7 +108,7 @@ def entry(ids, table):
 def make():
     return entry, [(torch.tensor([0, 1]), torch.ones(2, 3)), (torch.tensor([7]), torch.ones(2, 3))]
 """,
-    "pretty printers and streams": """
+    "pretty printers and streams (D1)": """
 import sys
 from pprint import pprint
 import torch
@@ -182,6 +182,7 @@ def test_both_sides_show_the_same(name: str, tmp_path: Path) -> None:
     assert_mends(MENDED[name], tmp_path)
 
 
+@pytest.mark.semantics("D13", "legal")
 def test_an_attribute_that_is_written_later_is_read_at_the_site(tmp_path: Path) -> None:
     text = """
 import torch
@@ -197,6 +198,7 @@ def entry(x):
     assert "    _entry_print((x > 1).any(), options.table, x)\n" in result.source
 
 
+@pytest.mark.semantics("D9", "refused")
 def test_ids_that_are_shown_come_before_their_look_up_fails(tmp_path: Path) -> None:
     text = """
 import torch

@@ -145,6 +145,7 @@ def test_the_original_exception_comes_out_eagerly(tmp_path: Path) -> None:
         ("aot_eager", True, BAD_FIRST),
     ],
 )
+@pytest.mark.semantics("T6", "legal")
 def test_the_original_exception_comes_out_compiled(
     tmp_path: Path, backend: str, fullgraph: bool, order: tuple[int, ...]
 ) -> None:
@@ -156,12 +157,14 @@ def test_sizes_are_dynamic(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("followed", FOLLOWED_BY.values(), ids=FOLLOWED_BY)
+@pytest.mark.semantics("T6", "legal")
 def test_any_operator_on_the_sizes_may_follow(tmp_path: Path, followed: str) -> None:
     sides = _sides(PROGRAM.replace(SPLIT, followed), tmp_path)
     _assert_alike(sides, backend="eager", fullgraph=True)
 
 
 @pytest.mark.parametrize("followed", FOLLOWED_BY_PYTHON.values(), ids=FOLLOWED_BY_PYTHON)
+@pytest.mark.semantics("T6", "legal")
 def test_python_code_that_fails_on_the_sizes_may_follow(tmp_path: Path, followed: str) -> None:
     _assert_alike(_sides(PROGRAM.replace(SPLIT, followed), tmp_path), backend="eager")
 
@@ -173,6 +176,7 @@ def test_what_follows_may_stand_in_a_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.semantics("T6", "legal")
 def test_a_failing_operator_still_fails_where_the_guard_lets_it(
     tmp_path: Path, fullgraph: bool
 ) -> None:

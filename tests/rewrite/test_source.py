@@ -62,6 +62,8 @@ def _comments(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.semantics("S1", "legal")
+@pytest.mark.semantics("S2", "legal")
 def test_a_fix_keeps_comments_and_is_final(name: str, tmp_path: Path) -> None:
     text = TEXTS[name]
     result = mended(text, tmp_path)
@@ -85,11 +87,13 @@ def test_a_fix_keeps_comments_and_is_final(name: str, tmp_path: Path) -> None:
         ),
     ],
 )
+@pytest.mark.semantics("S3", "legal")
 def test_imports_that_share_a_line(head: str, after: str, tmp_path: Path) -> None:
     body = "\n\ndef entry(x):\n    print(x.mean())\n    return torch.sin(x)\n"
     assert mended(head + body, tmp_path).source.startswith(after)
 
 
+@pytest.mark.semantics("S3", "legal")
 def test_a_decorated_function_opens_the_file(tmp_path: Path) -> None:
     text = (
         "@(lambda function: function)\ndef entry(x):\n    import torch\n\n"

@@ -147,6 +147,9 @@ def _same(one: torch.Tensor | None, other: torch.Tensor | None) -> bool:
 @pytest.mark.parametrize("saving", [False, True], ids=["plain", "checkpointed"])
 @pytest.mark.parametrize("autocast", [False, True], ids=["float32", "autocast"])
 @pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+@pytest.mark.semantics("D11", "legal")
+@pytest.mark.semantics("W4", "legal")
+@pytest.mark.semantics("W13", "refused")
 def test_losses_gradients_and_output_are_those_of_the_original(
     sides: tuple[types.ModuleType, types.ModuleType],
     backend: str | None,

@@ -10,7 +10,7 @@ from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 MENDED = {
-    "if with a formatted message": """
+    "if with a formatted message (T1, T2)": """
 import torch
 
 def entry(x):
@@ -21,7 +21,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(3),), (torch.tensor([1.0, float("nan")]),)]
 """,
-    "negated, custom exception, cause": """
+    "negated, custom exception, cause (T1, T2)": """
 import torch
 
 class Bad(RuntimeError):
@@ -37,7 +37,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(3),), (torch.tensor([1.0, float("inf")]),)]
 """,
-    "message of tensor values": """
+    "message of tensor values (T2)": """
 import torch
 
 def entry(x):
@@ -48,7 +48,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(3),), (torch.tensor([1.0, -2.5]),)]
 """,
-    "static conjunct first": """
+    "static conjunct first (P4)": """
 import torch
 
 def entry(x, strict: bool):
@@ -60,7 +60,7 @@ def make():
     bad = torch.tensor([1.0, float("inf")])
     return entry, [(torch.ones(2), True), (bad, True), (bad, False)]
 """,
-    "asserts with and without a message": """
+    "asserts with and without a message (T1)": """
 import torch
 
 def entry(x):
@@ -71,7 +71,7 @@ def entry(x):
 def make():
     return entry, [(torch.zeros(2),), (torch.tensor([-2.0, 0.5]),), (torch.tensor([0.5, 2.0]),)]
 """,
-    "in a loop, first failing wins": """
+    "in a loop, first failing wins (T1, T3)": """
 import torch
 
 def entry(xs, names):
@@ -101,7 +101,7 @@ def make():
     nan = torch.tensor([float("nan")])
     return entry, [([torch.ones(2), torch.ones(3)],), ([torch.ones(2), nan],)]
 """,
-    "in a method called by another module": """
+    "in a method called by another module (T1)": """
 import torch
 from torch import nn
 
@@ -143,7 +143,7 @@ def make():
     nan = torch.tensor([float("nan")])
     return entry, [(torch.ones(2), "raw"), (torch.ones(2), "x"), (nan, "raw"), (nan, "x")]
 """,
-    "body that prepares the message": """
+    "body that prepares the message (T2)": """
 import torch
 
 def entry(boxes):
@@ -181,7 +181,7 @@ def entry(x):
 def make():
     return entry, [(torch.ones(2, 2),), (torch.tensor([[1.0, 2.0], [float("inf"), 0.0]]),)]
 """,
-    "message put together step by step": """
+    "message put together step by step (T2)": """
 import torch
 
 def entry(lengths, most: int):
@@ -207,7 +207,7 @@ def make():
     full, part = torch.tensor([True, True]), torch.tensor([True, False])
     return entry, [(torch.ones(2), full), (torch.ones(2), part)]
 """,
-    "checks of torch's own, one behind the other": """
+    "checks of torch's own, one behind the other (T1, T3)": """
 import torch
 
 def entry(x, p):
@@ -220,7 +220,7 @@ def make():
     x, p = torch.ones(3), torch.tensor([0.25, 0.5, 1.0])
     return entry, [(x, p), (x - 2, p), (x, p + 2), (x, p - 2)]
 """,
-    "a function inside the function checks": """
+    "a function inside the function checks (T1)": """
 import torch
 
 def entry(x, low: float):
@@ -236,7 +236,7 @@ def entry(x, low: float):
 def make():
     return entry, [(torch.ones(2), 0.0), (-torch.ones(2), 0.0), (torch.full((2,), 0.1), 0.0)]
 """,
-    "attributes of an object made on the way": """
+    "attributes of an object made on the way (T1)": """
 from dataclasses import dataclass
 
 import torch
@@ -258,7 +258,7 @@ def entry(x, y):
 def make():
     return entry, [(torch.ones(2), torch.tensor([1, 2])), (torch.ones(2), torch.tensor([1, 20]))]
 """,
-    "the message of a later guard indexes by data": """
+    "the message of a later guard indexes by data (T6)": """
 import torch
 
 def entry(boxes):
@@ -274,7 +274,7 @@ def make():
     good, nan = torch.tensor([[0.0, 0, 2, 2]]), torch.tensor([[0.0, float("nan"), 2, 2]])
     return entry, [(good,), (nan,), (torch.tensor([[0.0, 0, 2, 2], [5, 1, 3, 4]]),)]
 """,
-    "in the wrapper of a decorator": """
+    "in the wrapper of a decorator (T1)": """
 import functools
 
 import torch
@@ -295,7 +295,7 @@ def entry(x, k: int):
 def make():
     return entry, [(torch.ones(2), 2), (torch.tensor([float("nan"), 1.0]), 2)]
 """,
-    "a chain of guards on activations with history": """
+    "a chain of guards on activations with history (T3)": """
 import torch
 from torch import nn
 
@@ -319,7 +319,7 @@ def make():
     x = torch.ones(1, 2)
     return Trunk(), [(x, 9.0), (x * float("inf"), 9.0), (x * 1e3, 9.0)]
 """,
-    "a buffer in the message that is written later": """
+    "a buffer in the message that is written later (T5)": """
 import torch
 from torch import nn
 
@@ -354,6 +354,7 @@ def test_both_sides_behave_alike(name: str, tmp_path: Path) -> None:
     assert_mends(MENDED[name], tmp_path)
 
 
+@pytest.mark.semantics("D11", "legal")
 def test_gradients_stay(tmp_path: Path) -> None:
     text = """
 import torch

@@ -116,6 +116,9 @@ def sides(text: str, mended: str, folder: Path, backend: str | None) -> list[tup
 
 @pytest.mark.parametrize("backend", [None, "eager", "aot_eager", "inductor"])
 @pytest.mark.parametrize("text", MENDED.values(), ids=list(MENDED))
+@pytest.mark.semantics("T2", "legal")
+@pytest.mark.semantics("T3", "legal")
+@pytest.mark.semantics("T7", "legal")
 def test_type_message_and_order_are_those_of_the_original(
     text: str, backend: str | None, tmp_path: Path
 ) -> None:
@@ -126,6 +129,7 @@ def test_type_message_and_order_are_those_of_the_original(
     assert fixed(result.source, tmp_path).source == result.source
 
 
+@pytest.mark.semantics("T7", "legal")
 def test_the_graph_asserts_and_nothing_reads_it_back(tmp_path: Path) -> None:
     text = HEAD + MENDED["flags, and, or"]
     module = load(fixed(text, tmp_path).source, tmp_path / "mended.py")
@@ -144,6 +148,7 @@ def test_the_graph_asserts_and_nothing_reads_it_back(tmp_path: Path) -> None:
     assert not {"item", "tolist"} & set(map(str, targets))
 
 
+@pytest.mark.semantics("T2", "legal")
 def test_cause_and_context_are_those_of_the_original(tmp_path: Path) -> None:
     text = HEAD + MENDED["if, negated, assert"]
     module = load(fixed(text, tmp_path).source, tmp_path / "mended.py")
@@ -234,6 +239,7 @@ def make():
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 @pytest.mark.parametrize("text", BREAKS.values(), ids=list(BREAKS))
+@pytest.mark.semantics("T7", "refused")
 def test_where_the_trace_shows_it_would_be_wrong_the_graph_breaks_as_before(
     text: str, backend: str, tmp_path: Path
 ) -> None:
@@ -366,6 +372,7 @@ def entry(x, ids):
 
 
 @pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.semantics("T7", "refused")
 def test_a_guard_is_refused(reason: str, tmp_path: Path) -> None:
     text = HEAD + REFUSED[reason] + "\ncompiled = torch.compile(entry)\n"
     result = fixed(text, tmp_path)

@@ -40,6 +40,7 @@ def make():
 )
 
 
+@pytest.mark.semantics("X3", "legal")
 def test_plain_asserts_stand_in_front_of_the_guards(tmp_path: Path) -> None:
     result = fixed(PLAIN, tmp_path, plain=True, unsafe=True)
     assert [(f.status, f.grade, f.reason) for f in result.findings] == [
@@ -75,6 +76,7 @@ def entry(x: torch.Tensor, y: torch.Tensor, strict: bool):
     assert fixed(result.source, tmp_path).findings == ()
 
 
+@pytest.mark.semantics("X3", "refused")
 def test_plain_asserts_are_left_without_unsafe(tmp_path: Path) -> None:
     result = fixed(PLAIN, tmp_path, plain=True)
     assert result.source == PLAIN
@@ -136,6 +138,7 @@ def entry(x):
 
 
 @pytest.mark.parametrize("reason", PLAIN_REFUSED)
+@pytest.mark.semantics("X3", "refused")
 def test_a_plain_assert_is_refused(reason: str, tmp_path: Path) -> None:
     text = HEAD + PLAIN_REFUSED[reason] + "\nimport torch as t\ncompiled = t.compile(entry)\n"
     result = fixed(text, tmp_path, plain=True, unsafe=True)
@@ -144,6 +147,7 @@ def test_a_plain_assert_is_refused(reason: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\n"])
+@pytest.mark.semantics("S1", "legal")
 def test_line_ends_and_tabs_stay(newline: str, tmp_path: Path) -> None:
     text = re.sub("(?m)^    ", "\t", PLAIN).replace("\n", newline)
     expected = re.sub("(?m)^    ", "\t", fixed(PLAIN, tmp_path, plain=True, unsafe=True).source)

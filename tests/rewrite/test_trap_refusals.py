@@ -55,7 +55,7 @@ def entry(x):
 """,
         "suppress",
     ),
-    "in a try whose handlers are for something else": (
+    "in a try whose handlers are for something else (T4)": (
         """
 import torch
 
@@ -97,7 +97,7 @@ def entry(x):
 """,
         "made before the guard",
     ),
-    "a finally block prints": (
+    "a finally block prints (T8)": (
         """
 import torch
 

@@ -121,6 +121,7 @@ def test_inductor(sides: tuple[types.ModuleType, types.ModuleType]) -> None:
                 torch.testing.assert_close(expected.value, seen.value)
 
 
+@pytest.mark.semantics("D8", "legal")
 def test_worker_threads(sides: tuple[types.ModuleType, types.ModuleType]) -> None:
     before, after = map(_net, sides)
     call = torch.compile(after, backend="eager", fullgraph=True)
@@ -173,6 +174,7 @@ def test_ahead_of_time_compilation(sides: tuple[types.ModuleType, types.ModuleTy
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.semantics("X1", "legal")
 def test_export_keeps_what_worked(tmp_path: Path, strict: bool) -> None:
     text = PROGRAM.replace("        if torch.isnan(y).any():\n", "").replace(
         '            raise ValueError(f"nan after block {self.index}")\n', ""

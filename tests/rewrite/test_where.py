@@ -24,7 +24,7 @@ def make():
     big = torch.tensor([6e4, -6e4, 1.0]).half()
     return entry, [(torch.ones(3).half(),), (big,), (big * float("nan"),), (torch.ones(3),)]
 """,
-    "both sides bind, setup on one": """
+    "both sides bind, setup on one (W14)": """
 import torch
 
 def entry(x):
@@ -38,7 +38,7 @@ def entry(x):
 def make():
     return entry, [(torch.tensor([1.0, 2.0]),), (torch.tensor([-1.0, -2.0]),)]
 """,
-    "two names, one of them on one side only": """
+    "two names, one of them on one side only (W10)": """
 import torch
 
 def entry(x, y):
@@ -53,7 +53,7 @@ def make():
     one, two = torch.ones(2), torch.full((2,), 2.0)
     return entry, [(one, two), (two, one)]
 """,
-    "negated, in a loop": """
+    "negated, in a loop (W10)": """
 import torch
 
 def entry(x, rounds: int):
@@ -66,7 +66,7 @@ def entry(x, rounds: int):
 def make():
     return entry, [(torch.tensor([1.0, 2.0]), 4), (torch.tensor([0.1, 0.2]), 3)]
 """,
-    "early return": """
+    "early return (W10)": """
 import torch
 
 def entry(x):
@@ -97,7 +97,7 @@ def entry(x):
 def make():
     return entry, [(torch.tensor([v, 0.0]),) for v in (11.0, 6.0, 2.0, 0.5, float("nan"))]
 """,
-    "elif that rebinds": """
+    "elif that rebinds (P7, W10)": """
 import torch
 
 def entry(x):
@@ -133,7 +133,7 @@ def make():
     low, high = torch.zeros(2), torch.full((2,), 3.0)
     return entry, [(low, "half"), (low, "x"), (high, "x")]
 """,
-    "nested": """
+    "nested (W10)": """
 import torch
 
 def entry(x, flag: bool):
@@ -152,7 +152,7 @@ def make():
     inputs = [torch.tensor(v) for v in ([-1.0, 2.0], [-1.0, 0.5], [0.5, 2.0])]
     return entry, [(x, flag) for x in inputs for flag in (True, False)]
 """,
-    "conditional expressions, nested": """
+    "conditional expressions, nested (P4)": """
 import torch
 
 def entry(x):
@@ -282,7 +282,7 @@ def entry(x: torch.Tensor):
 def make():
     return entry, [(torch.full((1, 2), v),) for v in (0.0, -0.0, 2.0, float("nan"))]
 """,
-    "attributes and buffers": """
+    "attributes and buffers (W8)": """
 import torch
 from torch import nn
 
@@ -325,7 +325,7 @@ def make():
     one, three = torch.ones(2), torch.full((2,), 3.0)
     return Net(), [(one,), (three,), (three,), (one,)]
 """,
-    "in place without gradients, behind an early return": """
+    "in place without gradients, behind an early return (W8)": """
 import torch
 from torch import nn
 
@@ -363,7 +363,7 @@ def entry(x):
 def make():
     return entry, [(torch.tensor([v, 0.0]),) for v in (1.0, 9.0, -1.0)]
 """,
-    "a helper that branches": """
+    "a helper that branches (W11)": """
 import torch
 
 def limited(h):
@@ -440,7 +440,7 @@ class Net(nn.Module):
 def make():
     return Net(), [(torch.ones(2),), (torch.tensor([1.0, float("inf")]),)]
 """,
-    "an early return in training": """
+    "an early return in training (W4)": """
 import torch
 from torch import nn
 

@@ -46,10 +46,12 @@ def make():
 
 
 @pytest.mark.parametrize("text", IDENTITY.values(), ids=IDENTITY)
+@pytest.mark.semantics("W9", "refused")
 def test_identity_is_that_of_the_side_taken(text: str, tmp_path: Path) -> None:
     assert_mends(text, tmp_path, fullgraph=False)
 
 
+@pytest.mark.semantics("W10", "refused")
 def test_a_side_that_binds_a_global_is_refused(tmp_path: Path) -> None:
     text = """
 import torch

@@ -74,6 +74,7 @@ def entry(x: torch.Tensor, flag: bool = True):
 
 @pytest.mark.filterwarnings("ignore:invalid decimal literal")
 @pytest.mark.parametrize("name", MENDED)
+@pytest.mark.semantics("S1", "legal")
 def test_behaves_alike(name: str, tmp_path: Path) -> None:
     source = assert_mends("import torch\n" + MENDED[name] + _MAKE, tmp_path)
     assert "select(" in source

@@ -69,6 +69,8 @@ def make():
 
 
 @pytest.mark.parametrize("name", named(PLAIN, "legal"))
+@pytest.mark.semantics("X3", "legal")
+@pytest.mark.semantics("W1", "legal")
 def test_needs_no_graphmend_and_behaves_alike(name: str, tmp_path: Path) -> None:
     source = assert_mends(PLAIN[name], tmp_path, gradients=name == "gradients")
     assert "graphmend" not in source
@@ -154,7 +156,7 @@ NOT_PROVEN = {
     if torch.isnan(y).any():
         y = torch.nan_to_num(y, nan=bounds["nan"])
 """,
-    "a bound that is taken out of a list": """
+    "a bound that is taken out of a list (W11)": """
     bounds = [1, 2]
     y = x * 2
     if torch.isnan(y).any():
@@ -190,6 +192,7 @@ NOT_PROVEN = {
 
 
 @pytest.mark.parametrize("name", named(NOT_PROVEN, "refused"))
+@pytest.mark.semantics("X3", "refused")
 def test_without_proof_plain_leaves_it_alone(name: str, tmp_path: Path) -> None:
     text = f"import torch\n\ndef entry(x: torch.Tensor):{NOT_PROVEN[name]}    return y * 1\n"
     assert "torch.where" not in mended(text, tmp_path).source

@@ -148,7 +148,7 @@ def entry(x):
 """,
         "in place",
     ),
-    "a size that depends on data": (
+    "a size that depends on data (W6)": (
         """
 import torch
 
@@ -325,7 +325,7 @@ def entry(x, depth: int = 1):
 """,
         "whose name is in use",
     ),
-    "a break that stays on one side": (
+    "a break that stays on one side (W11)": (
         """
 import torch
 
@@ -337,7 +337,7 @@ def entry(x):
 """,
         "still breaks the graph",
     ),
-    "an exception handler on one side": (
+    "an exception handler on one side (W12)": (
         """
 import torch
 
@@ -365,7 +365,7 @@ class Net(nn.Module):
 """,
         "Python values",
     ),
-    "a function that looks at its names": (
+    "a function that looks at its names (W14)": (
         """
 import torch
 
@@ -415,6 +415,7 @@ def test_left_alone_with_the_reason(name: str, tmp_path: Path) -> None:
         assert any(reason in (f.reason or "") for f in branches), branches
 
 
+@pytest.mark.semantics("W11", "refused")
 def test_an_unknown_call_is_an_assumption(tmp_path: Path) -> None:
     text = """
 import torch

@@ -32,6 +32,7 @@ def _place(text: str, path: Path) -> str:
 
 
 @pytest.mark.parametrize("level", [", stacklevel=2", ", UserWarning, 2"])
+@pytest.mark.semantics("D10", "legal")
 def test_the_place_of_a_caller(level: str, tmp_path: Path) -> None:
     text = _TEXT.replace("LEVEL", level)
     result = mended(text, tmp_path)

@@ -41,6 +41,7 @@ def test_a_case_is_found_and_mended_as_declared(case: Case, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("case", MENDED, ids=ids)
+@pytest.mark.semantics("S2", "legal")
 def test_a_mended_case_is_left_alone(case: Case, tmp_path: Path) -> None:
     again = fix(case.after, tmp_path, case)
     assert again.source == case.after
@@ -48,12 +49,14 @@ def test_a_mended_case_is_left_alone(case: Case, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
+@pytest.mark.semantics("S1", "legal")
 def test_line_ends_stay(case: Case, tmp_path: Path) -> None:
     result = fix(case.before.replace("\n", "\r\n"), tmp_path, case)
     assert result.source == case.after.replace("\n", "\r\n")
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
+@pytest.mark.semantics("S1", "legal")
 def test_tabs_stay(case: Case, tmp_path: Path) -> None:
     assert fix(tabs(case.before), tmp_path, case).source == tabs(case.after)
 

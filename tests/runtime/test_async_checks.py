@@ -52,6 +52,7 @@ def _refused(part: str) -> bool:
 # -- in place ---------------------------------------------------------------------------------
 
 
+@pytest.mark.semantics("T7", "refused")
 def test_a_tensor_of_several_elements():
     def program(x):
         _require(x < 0)
@@ -81,6 +82,7 @@ def test_a_message_with_a_dynamic_size():
     assert _refused("not known while tracing")
 
 
+@pytest.mark.semantics("T7", "refused")
 def test_an_exception_that_is_caught():
     def program(x):
         try:
@@ -145,6 +147,7 @@ def test_deferral_switched_off(monkeypatch):
     _agree(program, _good, _bad, graphs=2)
 
 
+@pytest.mark.semantics("D12", "refused")
 def test_activation_checkpointing_still_trains():
     def block(x):
         _require(torch.isnan(x).any())
@@ -160,6 +163,7 @@ def test_activation_checkpointing_still_trains():
 # -- in the graph -----------------------------------------------------------------------------
 
 
+@pytest.mark.semantics("T7", "legal")
 def test_several_tensors_decide():
     def program(x, y):
         _require_all((x > 0).all(), (y > 0).all(), (x > y).any())
@@ -202,6 +206,7 @@ def test_the_first_of_several_checks_wins_and_other_errors_stay():
                 assert seen == expected
 
 
+@pytest.mark.semantics("T7", "legal")
 def test_gradients_flow_past_a_check():
     def program(x):
         _require(x.sum() < 0)

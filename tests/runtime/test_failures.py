@@ -31,6 +31,7 @@ def _reshape_in_submodule(x):
 
 @pytest.mark.parametrize("program", [_reshape, _reshape_in_submodule])
 @pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.semantics("T6", "legal")
 def test_the_check_raises_first(program, fullgraph):
     torch._dynamo.reset()
     compiled = torch.compile(program, backend="eager", fullgraph=fullgraph)
@@ -40,6 +41,7 @@ def test_the_check_raises_first(program, fullgraph):
 
 
 @pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.semantics("T6", "legal")
 def test_the_operator_fails_as_before_when_the_check_passes(fullgraph):
     def original(x):
         return (x * 2).view(2, 2)

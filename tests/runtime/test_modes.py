@@ -40,6 +40,7 @@ def _both(program):
     return program(_plain_require, print), program(_require, _report)
 
 
+@pytest.mark.semantics("W12", "legal")
 def test_grad_modes_and_autocast_around_a_call():
     def program(require, report):
         def run(x):
@@ -58,6 +59,7 @@ def test_grad_modes_and_autocast_around_a_call():
     agrees(*_both(program), lambda: (torch.ones(2, 2),), lambda: (-torch.eye(2) + 0.5,))
 
 
+@pytest.mark.semantics("W12", "legal")
 def test_tensor_operators_in_a_deferred_function_see_the_modes_of_the_site():
     @deferred_effect
     def product(a, b):
@@ -91,6 +93,7 @@ def test_callers_in_grad_modes():
             assert see(torch.compile(run, backend="aot_eager"), inputs) == see(run, inputs)
 
 
+@pytest.mark.semantics("T5", "legal")
 def test_a_failing_check_restores_inference_tensors():
     def program(require, report):
         def run(x, state):
@@ -109,6 +112,7 @@ def test_a_failing_check_restores_inference_tensors():
             assert see(compiled, inputs) == see(original, inputs)
 
 
+@pytest.mark.semantics("D12", "refused")
 def test_training_with_gradient_checkpointing():
     def program(require, report):
         def block(x):
@@ -132,6 +136,7 @@ def test_training_with_gradient_checkpointing():
     assert see(torch.compile(mended, backend="aot_eager"), _leaf()) == wanted
 
 
+@pytest.mark.semantics("D12", "refused")
 def test_an_assertion_inside_checkpointing_still_compiles():
     def program(check):
         def block(x):
@@ -146,6 +151,7 @@ def test_an_assertion_inside_checkpointing_still_compiles():
     agrees(original, mended, _leaf())
 
 
+@pytest.mark.semantics("D12", "refused")
 def test_conditional_operators_and_transforms_keep_working():
     def in_cond(check):
         def run(x):
@@ -186,6 +192,7 @@ def test_conditional_operators_and_transforms_keep_working():
             assert see(compiled, matrix) == see(program(print), matrix)
 
 
+@pytest.mark.semantics("D12", "refused")
 def test_inside_an_autograd_function():
     class Double(torch.autograd.Function):
         @staticmethod
@@ -281,6 +288,7 @@ def test_error_on_graph_break_and_nested_graph_breaks():
     assert see(torch.compile(strict, backend="eager"), _ones) == see(strict, _ones)
 
 
+@pytest.mark.semantics("X1", "legal")
 def test_strict_export_keeps_what_worked():
     class Checked(torch.nn.Module):
         def __init__(self, check):
@@ -297,6 +305,7 @@ def test_strict_export_keeps_what_worked():
     assert names[0] == names[1]
 
 
+@pytest.mark.semantics("X1", "refused")
 def test_strict_export_does_not_drop_a_check():
     class Checked(torch.nn.Module):
         def forward(self, x):
@@ -310,6 +319,7 @@ def test_strict_export_does_not_drop_a_check():
     raise AssertionError("the check was dropped")
 
 
+@pytest.mark.semantics("X1", "legal")
 def test_symbolic_trace_and_scripting_and_pickling():
     def effects(x):
         _report("traced")
@@ -328,6 +338,7 @@ class _Scripted(torch.nn.Module):
         return x + 1
 
 
+@pytest.mark.semantics("D8", "legal")
 def test_threads_keep_their_calls_apart():
     def run(x, label):
         _report(label)
@@ -373,6 +384,7 @@ def test_a_compiled_call_inside_a_deferred_function():
     assert see(torch.compile(run, backend="eager", fullgraph=True), _ones) == see(run, _ones)
 
 
+@pytest.mark.semantics("T8", "legal")
 def test_cleaning_up_around_a_check_keeps_one_graph():
     def program(require, report):
         def run(x):
@@ -389,6 +401,7 @@ def test_cleaning_up_around_a_check_keeps_one_graph():
     agrees(*_both(program), _ones, lambda: (-torch.ones(3),))
 
 
+@pytest.mark.semantics("T8", "refused")
 def test_a_report_in_a_finally_block_appears_although_the_check_fails():
     def program(require, report):
         def run(x):

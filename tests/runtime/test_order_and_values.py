@@ -49,6 +49,8 @@ def _negative_ones():
     return (-torch.ones(3),)
 
 
+@pytest.mark.semantics("T3", "legal")
+@pytest.mark.semantics("D4", "legal")
 def test_the_first_failing_check_wins_and_earlier_output_appears():
     def program(require, report):
         def inner(x):
@@ -69,6 +71,8 @@ def test_the_first_failing_check_wins_and_earlier_output_appears():
     agrees(*_both(program), _ones, _negative_ones, lambda: (torch.zeros(3),))
 
 
+@pytest.mark.semantics("D4", "legal")
+@pytest.mark.semantics("D5", "legal")
 def test_loops_repeat_calls_and_skipped_branches_do_not():
     def program(require, report):
         def run(x, n):
@@ -86,6 +90,8 @@ def test_loops_repeat_calls_and_skipped_branches_do_not():
     agrees(*_both(program), *[lambda n=n: (torch.ones(2), n) for n in (0, 1, 3, 6)])
 
 
+@pytest.mark.semantics("D2", "legal")
+@pytest.mark.semantics("D13", "legal")
 def test_values_are_those_at_the_call():
     def program(require, report):
         def run(x, items):
@@ -103,6 +109,7 @@ def test_values_are_those_at_the_call():
     agrees(*_both(program), lambda: (torch.ones(3), [1, 2, 3]))
 
 
+@pytest.mark.semantics("D13", "legal")
 def test_values_of_attributes_are_those_at_the_call():
     def program(require, report):
         def run(x, box):
@@ -117,6 +124,7 @@ def test_values_of_attributes_are_those_at_the_call():
     agrees(*_both(program), lambda: (torch.ones(3), {"n": 1, "items": [1]}))
 
 
+@pytest.mark.semantics("T5", "legal")
 def test_a_failing_check_leaves_tensors_as_they_were():
     def program(require, report):
         def run(grads, coefficient):
@@ -136,6 +144,7 @@ def test_a_failing_check_leaves_tensors_as_they_were():
     agrees(*_both(program), inputs(2.0), inputs(float("inf")))
 
 
+@pytest.mark.semantics("T5", "legal")
 def test_a_failing_check_leaves_views_and_buffers_as_they_were():
     class Original(torch.nn.Module):
         require = staticmethod(_require_in_place)
@@ -178,6 +187,7 @@ def test_a_failing_check_leaves_views_and_buffers_as_they_were():
                 assert see(compiled, mended) == wanted
 
 
+@pytest.mark.semantics("T8", "legal")
 def test_writes_to_python_objects_before_a_check_survive_it():
     class Counter:
         def __init__(self):
@@ -201,6 +211,7 @@ def test_writes_to_python_objects_before_a_check_survive_it():
     )
 
 
+@pytest.mark.semantics("T5", "legal")
 def test_writes_to_python_objects_after_a_check_do_not_survive_it():
     class Counter:
         def __init__(self):
@@ -243,6 +254,7 @@ def test_an_object_is_passed_as_it_is():
     agrees(*_both(program), *cases)
 
 
+@pytest.mark.semantics("D9", "legal")
 def test_a_constant_report_before_an_operator_that_may_fail():
     def program(require, report):
         def run(weight, ids):
@@ -261,6 +273,7 @@ def test_a_constant_report_before_an_operator_that_may_fail():
         assert seen.error[0] is IndexError
 
 
+@pytest.mark.semantics("D9", "legal")
 def test_a_constant_report_between_operators_that_may_fail():
     def program(require, report):
         def run(weight, first, second):
@@ -286,6 +299,7 @@ def test_a_constant_report_between_operators_that_may_fail():
             assert seen.error[0] is IndexError
 
 
+@pytest.mark.semantics("T6", "legal")
 def test_operators_with_positions_counted_from_shapes_do_not_keep_calls_in_place():
     def program(require, report):
         def run(x, weight):
@@ -334,6 +348,7 @@ def _finite_half_in_place(is_half, flag, message):
         raise ValueError(message)
 
 
+@pytest.mark.semantics("P4", "legal")
 def test_a_static_conjunct_folds():
     def program(check):
         def run(x):
@@ -352,6 +367,7 @@ def test_a_static_conjunct_folds():
     )
 
 
+@pytest.mark.semantics("T1", "legal")
 def test_an_assertion_stays_an_assertion_error():
     def program(check):
         def run(x):
@@ -375,6 +391,8 @@ def _custom(flag, code, x):
         raise Custom(code, row.item()) from KeyError("cause")
 
 
+@pytest.mark.semantics("T2", "legal")
+@pytest.mark.semantics("T5", "legal")
 def test_custom_exceptions_keep_arguments_and_cause():
     def program(x):
         _custom((x < 0).any(), 3, x)
@@ -405,6 +423,7 @@ def test_a_region_with_no_operator_still_runs_its_calls():
     )
 
 
+@pytest.mark.semantics("D4", "legal")
 def test_calls_before_and_after_a_graph_break():
     def program(require, report):
         def run(x):
@@ -455,6 +474,7 @@ def test_numbers_read_from_tensors():
             assert see(compiled, _ones) == see(program, _ones)
 
 
+@pytest.mark.semantics("D11", "legal")
 def test_the_gradient_does_not_pass_through_a_report():
     def program(require, report):
         def run(x):
@@ -469,6 +489,7 @@ def test_the_gradient_does_not_pass_through_a_report():
     agrees(*_both(program), lambda: (torch.ones(3, requires_grad=True),))
 
 
+@pytest.mark.semantics("D11", "legal")
 def test_parameters_print_as_they_are():
     def program(require, report):
         def run(x, weight):
@@ -480,6 +501,7 @@ def test_parameters_print_as_they_are():
     agrees(*_both(program), lambda: (torch.ones(2), torch.ones(2, requires_grad=True)))
 
 
+@pytest.mark.semantics("D1", "legal")
 def test_warnings_and_records_from_one_region():
     @deferred_effect
     def warn(message):

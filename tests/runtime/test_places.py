@@ -67,6 +67,7 @@ class _Model(torch.nn.Module):
         return x
 
 
+@pytest.mark.semantics("D10", "legal")
 def test_records_and_warnings_show_the_site_and_its_callers():
     def run(x):
         _log("run")
@@ -78,6 +79,7 @@ def test_records_and_warnings_show_the_site_and_its_callers():
     agrees(run, run, _ones)
 
 
+@pytest.mark.semantics("D10", "legal")
 def test_in_submodules():
     model = _Model()
 
@@ -87,6 +89,7 @@ def test_in_submodules():
     agrees(run, run, _ones)
 
 
+@pytest.mark.semantics("D10", "legal")
 def test_after_a_graph_break():
     def run(x):
         x = x + 1
@@ -101,6 +104,8 @@ def test_after_a_graph_break():
         assert see(torch.compile(run, backend=backend), _ones) == see(run, _ones)
 
 
+@pytest.mark.semantics("D10", "legal")
+@pytest.mark.semantics("T3", "legal")
 def test_checks_that_also_log():
     def inner(x):
         _fail((x < 0).any())
@@ -113,6 +118,8 @@ def test_checks_that_also_log():
     agrees(run, run, _ones, lambda: (-torch.ones(2),), lambda: (torch.full((2,), 9.0),))
 
 
+@pytest.mark.semantics("D10", "legal")
+@pytest.mark.semantics("D1", "legal")
 def test_two_sites_warn_once_each():
     def run(x):
         for _ in range(2):
@@ -158,6 +165,7 @@ def test_the_traceback_of_a_check_shows_the_site():
     assert [frame for frame in compiled if frame in wanted][-3:] == wanted[-3:]
 
 
+@pytest.mark.semantics("D1", "legal")
 def test_a_warning_that_is_an_error_raises_at_the_site():
     def run(x):
         x = x + 1

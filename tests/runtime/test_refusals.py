@@ -42,6 +42,7 @@ def _negative(x):
     return (x < 0).any()
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_check_whose_exception_is_caught():
     def original(x):
         try:
@@ -61,6 +62,7 @@ def test_a_check_whose_exception_is_caught():
     agrees(original, mended, _good, _bad, captured=False)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_check_whose_exception_a_caller_catches():
     def guarded(x):
         if _negative(x):
@@ -83,6 +85,7 @@ def test_a_check_whose_exception_a_caller_catches():
     agrees(program(guarded), program(guarded_mended), _good, _bad, captured=False)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_check_inside_suppress():
     def original(x):
         with contextlib.suppress(ValueError):
@@ -100,6 +103,7 @@ def test_a_check_inside_suppress():
     agrees(original, mended, _good, _bad, captured=False)
 
 
+@pytest.mark.semantics("T4", "refused")
 def test_a_check_in_a_getattr_protocol():
     class Original:
         def __init__(self, x):
@@ -132,6 +136,8 @@ def test_a_check_in_a_getattr_protocol():
         assert see(compiled, inputs) == see(program(Original), inputs)
 
 
+@pytest.mark.semantics("D14", "refused")
+@pytest.mark.semantics("D15", "refused")
 def test_an_effect_whose_output_is_redirected():
     def program(report):
         def run(x):
@@ -145,6 +151,7 @@ def test_an_effect_whose_output_is_redirected():
     agrees(program(print), program(_report), _good, captured=False)
 
 
+@pytest.mark.semantics("D9", "refused")
 def test_a_report_in_a_finally_block_after_an_operator_that_fails():
     def program(report):
         def run(x, i):
@@ -160,6 +167,7 @@ def test_a_report_in_a_finally_block_after_an_operator_that_fails():
     agrees(program(print), program(_report), good, bad, captured=False)
 
 
+@pytest.mark.semantics("T8", "refused")
 def test_a_check_when_the_graph_breaks_in_its_finally_block():
     def program(require):
         def run(x):
@@ -190,6 +198,7 @@ def _warn(message):
     warnings.warn(message, stacklevel=2)
 
 
+@pytest.mark.semantics("D15", "refused")
 def test_an_effect_whose_warnings_are_filtered():
     def original(x):
         with warnings.catch_warnings():
@@ -206,6 +215,7 @@ def test_an_effect_whose_warnings_are_filtered():
     agrees(original, mended, _good, captured=False)
 
 
+@pytest.mark.semantics("T6", "refused")
 def test_a_check_before_an_operator_that_it_protects():
     def original(x, i):
         if (i >= 3).any():
@@ -222,6 +232,7 @@ def test_a_check_before_an_operator_that_it_protects():
     agrees(original, mended, inputs(0, 2), inputs(1, 9), captured=False)
 
 
+@pytest.mark.semantics("T6", "refused")
 def test_a_check_before_an_index_computed_from_data():
     def program(require):
         def run(x):
@@ -238,6 +249,7 @@ def test_a_check_before_an_index_computed_from_data():
     agrees(program(plain), program(_require_text), _good, captured=False)
 
 
+@pytest.mark.semantics("D9", "refused")
 def test_an_effect_that_shows_data_before_an_operator_that_fails():
     def program(report):
         def run(x, i):
@@ -254,6 +266,8 @@ def test_an_effect_that_shows_data_before_an_operator_that_fails():
     assert see(compiled, inputs(1, 9)).text == "tensor(9)\n"
 
 
+@pytest.mark.semantics("T5", "refused")
+@pytest.mark.semantics("T8", "refused")
 def test_a_check_between_writes_to_python_objects():
     class Counter:
         def __init__(self):
@@ -277,6 +291,8 @@ def test_a_check_between_writes_to_python_objects():
     agrees(program(plain), program(_require), good, bad, captured=False)
 
 
+@pytest.mark.semantics("D13", "legal")
+@pytest.mark.semantics("D13", "refused")
 def test_an_object_that_is_written_after_the_call():
     class Box:
         def __init__(self):
@@ -311,6 +327,7 @@ def test_an_object_that_is_written_after_the_call():
     agrees(twice(print), twice(_report), inputs, captured=False)
 
 
+@pytest.mark.semantics("D13", "refused")
 def test_an_argument_that_is_made_in_the_region():
     class Box:
         def __init__(self, x):
@@ -329,6 +346,7 @@ def test_an_argument_that_is_made_in_the_region():
     agrees(program(print), program(_report), _good, captured=False)
 
 
+@pytest.mark.semantics("D11", "refused")
 def test_a_whole_tensor_whose_text_shows_gradient_history():
     def program(report):
         def run(x):
@@ -345,6 +363,7 @@ def test_a_whole_tensor_whose_text_shows_gradient_history():
     assert "grad_fn" in seen.text
 
 
+@pytest.mark.semantics("D11", "refused")
 def test_a_whole_tensor_shown_beside_a_comparison_of_something_else():
     def program(x):
         y = x * 2
@@ -391,6 +410,7 @@ def test_a_region_that_writes_through_data():
     )
 
 
+@pytest.mark.semantics("D9", "legal")
 def test_the_switch_runs_calls_in_place(monkeypatch):
     def program(x):
         y = x + 1

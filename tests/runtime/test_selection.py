@@ -60,15 +60,19 @@ _VALUES = ([1.0, 2.0], [-1.0, -2.0], [float("nan"), 0.0], [float("inf"), -0.5], 
     ],
     ids=["bool", "float, where NaN is true", "one element", "integer"],
 )
+@pytest.mark.semantics("P2", "legal")
+@pytest.mark.semantics("P3", "legal")
 def test_a_predicate_is_true_as_in_python(test, grad):
     agrees(*_over(_clamped, test=test), *_inputs(*_VALUES, grad=grad))
 
 
 @pytest.mark.parametrize("values", [[1.0, 2.0], []])
+@pytest.mark.semantics("P1", "refused")
 def test_a_predicate_without_a_truth_value_raises(values):
     agrees(*_over(_clamped, test=lambda h: h > 2), *_inputs(values), captured=False)
 
 
+@pytest.mark.semantics("P6", "legal")
 def test_a_flag_stays_a_python_branch():
     def program(choose):
         def run(x, flag):
@@ -80,6 +84,7 @@ def test_a_flag_stays_a_python_branch():
     agrees(*_pair(program), *cases)
 
 
+@pytest.mark.semantics("P4", "legal")
 def test_predicates_combine_as_truth_values():
     def program(choose, disjunction, conjunction, negation):
         def run(x):
@@ -123,6 +128,11 @@ def test_predicates_combine_as_truth_values():
         *("stride", "None", "sizes from data", "number", "no gradient"),
     ],
 )
+@pytest.mark.semantics("W1", "refused")
+@pytest.mark.semantics("W2", "refused")
+@pytest.mark.semantics("W3", "refused")
+@pytest.mark.semantics("W6", "refused")
+@pytest.mark.semantics("W7", "refused")
 def test_a_side_that_shows_keeps_the_branch(side):
     def program(choose):
         def run(x):
@@ -137,12 +147,14 @@ def test_a_side_that_shows_keeps_the_branch(side):
 
 
 @pytest.mark.parametrize("trap", [torch.sqrt, torch.log, lambda h: 1 / h, lambda h: h**0.5])
+@pytest.mark.semantics("W4", "legal")
 def test_the_untaken_side_gives_no_nan_gradient(trap):
     values = ([1.0, 0.0], [-1.0, -2.0], [0.0, 0.0], [3.0, 1.0])
     agrees(*_over(trap, torch.sin), *_inputs(*values, grad=True))
     agrees(*_over(torch.sin, trap), *_inputs(*values, grad=True))
 
 
+@pytest.mark.semantics("W13", "refused")
 def test_a_tensor_that_one_side_alone_uses_gets_no_gradient_from_the_other():
     def program(choose):
         def run(x, w):
@@ -155,6 +167,7 @@ def test_a_tensor_that_one_side_alone_uses_gets_no_gradient_from_the_other():
     agrees(*_pair(program), *cases, captured=False)
 
 
+@pytest.mark.semantics("W9", "refused")
 def test_a_result_that_may_be_an_input_keeps_the_branch():
     def program(choose):
         def run(x):
@@ -171,6 +184,7 @@ def test_a_result_that_may_be_an_input_keeps_the_branch():
 
 
 @pytest.mark.parametrize("write", ["h", "y", "v"])
+@pytest.mark.semantics("W9", "refused")
 def test_a_write_after_a_selection_that_aliases_keeps_the_branch(write):
     def program(choose):
         def run(x):
@@ -185,6 +199,7 @@ def test_a_write_after_a_selection_that_aliases_keeps_the_branch(write):
     agrees(*_pair(program), *_inputs([1.0, 1.5], [1.0, 2.0]), captured=False)
 
 
+@pytest.mark.semantics("W10", "legal")
 def test_selections_nest():
     def inner(choose):
         return lambda h: choose((h > 5).any(), _clamped, _root, h)
@@ -224,6 +239,7 @@ def test_numbers_read_on_a_side(use, captured):
     assert (seen.error is None) == captured
 
 
+@pytest.mark.semantics("W9", "refused")
 def test_views_of_a_result_that_are_written_keep_the_branch():
     def twins(h):
         y = h * 3

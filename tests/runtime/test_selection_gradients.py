@@ -29,6 +29,7 @@ _FINITE = ([1.0, 0.5], [3.0, 1.0])
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("trap", _TRAPS)
+@pytest.mark.semantics("W4", "legal")
 def test_the_untaken_side_gives_no_nan_gradient_to_what_came_before(trap, swapped):
     def program(choose):
         def run(x):
@@ -42,6 +43,7 @@ def test_the_untaken_side_gives_no_nan_gradient_to_what_came_before(trap, swappe
     agrees(*_pair(program), *_inputs(*_VALUES))
 
 
+@pytest.mark.semantics("W4", "legal")
 def test_a_side_may_give_what_came_before_as_it_is():
     def program(choose):
         def run(x):
@@ -54,6 +56,7 @@ def test_a_side_may_give_what_came_before_as_it_is():
     agrees(*_pair(program), *_inputs(*_VALUES))
 
 
+@pytest.mark.semantics("W4", "legal")
 def test_each_side_may_use_something_of_its_own_and_the_predicate_both():
     def program(choose):
         def run(x):
@@ -95,6 +98,7 @@ class _Rectified(nn.Module):
 
 
 @pytest.mark.parametrize("decay", [0.9, 1.0])
+@pytest.mark.semantics("W4", "legal")
 def test_a_parameter_of_a_module(decay):
     def gradient(choose, step, compiled):
         module = _Rectified(choose, decay)
@@ -132,6 +136,7 @@ def _used(after):
         lambda y, early, h: y * early.view(-1).cos(),
     ],
 )
+@pytest.mark.semantics("W4", "refused")
 def test_what_is_used_later_too_keeps_the_branch(after):
     agrees(*_pair(_used(after)), *_inputs(*_FINITE), captured=False)
     assert any("gradient" in reason for reason in deferral_status().refused.values())
@@ -191,10 +196,12 @@ def _written_itself(h):
     "prepare",
     [_other_user_between, _costly, _operand_written, _under_autocast, _written_itself],
 )
+@pytest.mark.semantics("W4", "refused")
 def test_what_cannot_be_computed_again_keeps_the_branch(prepare):
     agrees(*_pair(_prepared(prepare)), *_inputs(*_FINITE), captured=False)
 
 
+@pytest.mark.semantics("W7", "refused")
 def test_random_numbers_are_not_drawn_again():
     def inputs():
         torch.manual_seed(0)
@@ -207,6 +214,7 @@ def test_random_numbers_are_not_drawn_again():
     assert any("gradient" in reason for reason in deferral_status().refused.values())
 
 
+@pytest.mark.semantics("W4", "refused")
 def test_writing_later_what_the_gradient_needs_keeps_the_branch():
     def program(choose):
         def run(x):

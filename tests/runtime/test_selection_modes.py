@@ -37,6 +37,7 @@ _VALUES = ([[1.0, 0.5], [0.25, 2.0]], [[1.0, 9.0], [3.0, -8.0]], [[float("nan")]
 
 
 @pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.semantics("W12", "legal")
 def test_modes_inside_and_around(grad):
     def narrow(h):
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -62,6 +63,7 @@ def test_modes_inside_and_around(grad):
     agrees(*_pair(program), *_cases(*_VALUES, grad=grad))
 
 
+@pytest.mark.semantics("W12", "refused")
 def test_a_side_that_leaves_a_mode_changed_keeps_the_branch():
     def switch(h):
         torch.set_grad_enabled(False)
@@ -83,6 +85,8 @@ def test_a_side_that_leaves_a_mode_changed_keeps_the_branch():
         assert see(compiled, case) == see(original, case)
 
 
+@pytest.mark.semantics("D12", "refused")
+@pytest.mark.semantics("X1", "refused")
 def test_checkpointing_transforms_and_export_work_as_with_the_branch():
     def program(choose):
         def block(h):
@@ -141,6 +145,7 @@ class _Named(nn.Module):
         return h * self.weight + self.bias
 
 
+@pytest.mark.semantics("W15", "legal")
 def test_methods_of_modules_and_training():
     models = _Named(_branch), _Named(select)
     torch._dynamo.reset()
@@ -165,6 +170,7 @@ def test_methods_of_modules_and_training():
     ],
     ids=["complex", "sparse", "other layout", "conjugate"],
 )
+@pytest.mark.semantics("W15", "refused")
 def test_special_tensors_keep_the_branch(make):
     def program(choose):
         def run(x):
@@ -181,6 +187,8 @@ def test_special_tensors_keep_the_branch(make):
     assert not graphs_of(mended, lambda: (x,)) == 1
 
 
+@pytest.mark.semantics("W15", "refused")
+@pytest.mark.semantics("W9", "refused")
 def test_a_parameter_that_may_be_the_result_keeps_the_branch():
     weight = nn.Parameter(torch.ones(2))
 
@@ -196,6 +204,7 @@ def test_a_parameter_that_may_be_the_result_keeps_the_branch():
     assert compiled(torch.ones(2)) is not weight
 
 
+@pytest.mark.semantics("W3", "legal")
 def test_containers_are_joined_item_by_item():
     def then(h):
         return {"a": h * 2, "b": [h + 1, None, 3]}, (h, "x")
@@ -226,6 +235,7 @@ def test_containers_are_joined_item_by_item():
         lambda h: ((h * 3,), h),
     ],
 )
+@pytest.mark.semantics("W3", "refused")
 def test_other_structures_keep_the_branch(other):
     def program(choose):
         def run(x):

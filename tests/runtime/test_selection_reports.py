@@ -46,6 +46,8 @@ _CASES = [
 ]
 
 
+@pytest.mark.semantics("D5", "legal")
+@pytest.mark.semantics("W6", "legal")
 def test_reports_and_checks_of_a_side():
     def program(choose, report, require):
         def then(h):
@@ -70,6 +72,7 @@ def test_reports_and_checks_of_a_side():
     agrees(*_pair(program), *_CASES)
 
 
+@pytest.mark.semantics("D5", "legal")
 def test_nested_sides():
     def program(choose, report, require):
         def inner(h):
@@ -93,6 +96,7 @@ def test_nested_sides():
     agrees(*_pair(program), *_CASES)
 
 
+@pytest.mark.semantics("D10", "legal")
 def test_a_record_shows_its_place():
     def then(h):
         _warn(h.sum())
@@ -104,6 +108,7 @@ def test_a_record_shows_its_place():
     agrees(run, run, *_CASES)
 
 
+@pytest.mark.semantics("T5", "legal")
 def test_what_follows_a_failing_check_does_not_survive():
     def program(choose, report, require):
         def then(h, state):
@@ -124,6 +129,7 @@ def test_what_follows_a_failing_check_does_not_survive():
 
 
 @pytest.mark.parametrize("names", [("report", "store"), ("store", "report")])
+@pytest.mark.semantics("W8", "refused")
 def test_a_side_that_reports_and_writes_to_objects_keeps_the_branch(names):
     class State:
         t = None

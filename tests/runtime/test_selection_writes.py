@@ -67,16 +67,19 @@ def _nothing(h, state):
 
 
 @pytest.mark.parametrize("one, other", [*itertools.product([_set_t, _keep, _set_item], repeat=2)])
+@pytest.mark.semantics("W8", "legal")
 def test_slots_are_joined(one, other):
     agrees(*_program(one, other), *_CASES)
 
 
+@pytest.mark.semantics("W8", "legal")
 def test_a_slot_that_one_side_writes_keeps_its_value_on_the_other():
     agrees(*_program(_set_t, _nothing), *_CASES)
     agrees(*_program(_nothing, _set_item), *_CASES)
     agrees(*_program(_set_t, _set_u), *_CASES)
 
 
+@pytest.mark.semantics("W8", "legal")
 def test_equal_constants_are_stored():
     agrees(*_program(_set_n, _set_both), *_CASES)
     agrees(*_program(_set_n, _set_n), *_CASES)
@@ -114,6 +117,7 @@ def _other_kind(h, state):
     "side",
     [_set_n, _new, _new_item, _remove, _remove_attribute, _append, _other_shape, _other_kind],
 )
+@pytest.mark.semantics("W8", "refused")
 def test_other_writes_keep_the_branch(side):
     def program(choose):
         def run(x, state):
@@ -126,6 +130,7 @@ def test_other_writes_keep_the_branch(side):
     agrees(program(_branch), program(select), *_CASES, captured=False)
 
 
+@pytest.mark.semantics("W8", "refused")
 def test_a_list_of_the_region_keeps_the_branch():
     def add(values, h):
         values.append(h)
@@ -142,6 +147,7 @@ def test_a_list_of_the_region_keeps_the_branch():
     agrees(program(_branch), program(select), *cases, captured=False)
 
 
+@pytest.mark.semantics("W9", "refused")
 def test_a_stored_tensor_that_is_returned_too_keeps_the_branch():
     def program(choose):
         def run(x, state):
@@ -157,6 +163,7 @@ def test_a_stored_tensor_that_is_returned_too_keeps_the_branch():
     assert original(torch.zeros(2), state) is state.t
 
 
+@pytest.mark.semantics("W8", "legal")
 def test_writes_of_nested_selections():
     def outer(choose):
         def then(h, state):
@@ -210,6 +217,7 @@ class _Positions(nn.Module):
 
 
 @pytest.mark.parametrize("order", [*itertools.product((3, 9), repeat=3)])
+@pytest.mark.semantics("W8", "legal")
 def test_a_buffer_bound_again_is_compiled_twice_at_most(order):
     torch._dynamo.reset()
     graphs = 0
@@ -264,6 +272,7 @@ def _idle(module, y):
 
 @pytest.mark.parametrize("sides", [(_first, _idle), (_idle, _second), (_first, _second)])
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.enable_grad, torch.inference_mode])
+@pytest.mark.semantics("W8", "legal")
 def test_buffers_are_written_by_the_side_that_is_taken(sides, mode):
     def make(choose):
         module = _Codebook(choose)
@@ -300,6 +309,7 @@ def _write_silently(h, x):
 
 
 @pytest.mark.parametrize("side", [_write_result, _write_input])
+@pytest.mark.semantics("W8", "legal")
 def test_values_are_written_by_the_side_that_is_taken(side):
     def program(choose):
         def run(x):
@@ -317,6 +327,7 @@ _NUMBERS = ([1.0, 2.0], [-1.0, -2.0])
 
 
 @pytest.mark.parametrize("side", [_write_through_data, _write_silently])
+@pytest.mark.semantics("W8", "refused")
 def test_other_writes_to_tensors_keep_the_branch(side):
     def program(choose):
         def run(x):
@@ -356,6 +367,7 @@ def test_a_side_may_write_the_predicate():
         assert see(compiled, inputs) == see(original, inputs)
 
 
+@pytest.mark.semantics("W8", "refused")
 def test_a_write_to_what_a_gradient_needs_keeps_the_branch():
     def program(choose):
         def run(x, w):
@@ -410,6 +422,8 @@ def _descends(original, compiled, mended):
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.semantics("W8", "legal")
+@pytest.mark.semantics("W15", "legal")
 def test_a_parameter_is_written_by_the_side_that_is_taken(backend):
     original, mended = _Descent(_branch, False), _Descent(select, False)
     torch._dynamo.reset()
@@ -417,6 +431,8 @@ def test_a_parameter_is_written_by_the_side_that_is_taken(backend):
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # TorchDynamo asks for it at a break
+@pytest.mark.semantics("W8", "refused")
+@pytest.mark.semantics("W15", "refused")
 def test_a_write_to_a_parameter_that_was_read_before_keeps_the_branch():
     original, mended = _Descent(_branch, True), _Descent(select, True)
     torch._dynamo.reset()

@@ -26,9 +26,10 @@ def collect(paths: Iterable[Path] = (TESTS,)) -> list[Evidence]:
     """The evidence of the tests that CI runs, sorted; raises SystemExit where they do not load."""
     found = _Items()
     output = io.StringIO()
-    arguments = ["--collect-only", "-q", "-p", "no:cacheprovider", "--rootdir", str(TESTS.parent)]
+    settings = ["-p", "no:cacheprovider", "-c", str(TESTS.parent / "pyproject.toml"), "-n0"]
+    arguments = ["--collect-only", "-qq", *settings, *map(str, paths)]
     with contextlib.redirect_stdout(output):
-        status = pytest.main([*arguments, "-n0", *map(str, paths)], plugins=[found])
+        status = pytest.main(arguments, plugins=[found])
     if status != pytest.ExitCode.OK:
         raise SystemExit(output.getvalue())
     return sorted({evidence for item in found.items for evidence in _of(item)})
