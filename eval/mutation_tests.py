@@ -17,7 +17,7 @@ from eval import mutation_hook
 from eval.job import ROOT
 from eval.mutation_hook import Mutation
 
-PRELOADED = ["torch", "torch._dynamo", "pytest"]
+_PRELOADED = ["torch", "torch._dynamo", "pytest"]
 _OUTPUT_KEPT = 2000
 # Python runs it at the start of every process; the changes hold in those that tests start, too.
 _AT_START = f"""\
@@ -69,10 +69,10 @@ class _Results:
 class Runner:
     """Runs tests of the project at `root` in processes that have torch loaded already."""
 
-    def __init__(self, root: Path, preloaded: Sequence[str] = PRELOADED) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(list(preloaded))
+        self._context.set_forkserver_preload(_PRELOADED)
 
     def run(self, tests: Sequence[str], mutation: Mutation, limit_s: float) -> list[Ran]:
         """Run tests, given as ids or paths, in order, up to the first that fails where a check is
