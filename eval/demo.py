@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.registry import recipe
-from eval.agreement import compare
 from eval.job import Arm, Job, Task, WorkerError, run_job
+from graphmend.verification.agreement import compare
 
 MODEL = "t5"
 PACKAGE = "transformers.models.t5"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from corpus.recipe import Recipe
-from eval.agreement import compare
 from eval.job import Arm, Job, Task, WorkerError, run_job
 from eval.magnitude import largest_differences
 from eval.refusals import summary, with_refusals
+from graphmend.verification.agreement import compare
 
 Progress = Callable[[str], None]
 # The original's eager run comes first: it saves the weights, and nothing was compiled before it.

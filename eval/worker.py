@@ -82,7 +82,7 @@ def _share_weights(job: Job, model: torch.nn.Module) -> None:
 
 
 def _initial(case: Case) -> dict[str, str]:
-    from eval.fingerprint import model_state
+    from graphmend.verification.fingerprint import model_state
 
     return model_state(case.model)
 
@@ -90,13 +90,14 @@ def _initial(case: Case) -> dict[str, str]:
 def _calls(job: Job, case: Case) -> list[dict[str, Any]]:
     import torch
 
-    from eval.fingerprint import leaves
-    from eval.observe import observe
+    from graphmend.verification.fingerprint import leaves
+    from graphmend.verification.observe import observe
 
     call = torch.compile(case.model, backend="aot_eager") if job.task == "compiled" else case.model
     seen, tensors = [], []
     for arguments in case.calls:
-        observation, value = observe(call, arguments, case.model)
+        with torch.no_grad():
+            observation, value = observe(call, (), arguments, case.model)
         seen.append(observation.to_json())
         tensors.append({p: v for p, v in leaves(value) if isinstance(v, torch.Tensor)})
     torch.save(tensors, job.tensors)

@@ -13,8 +13,9 @@ from graphmend.version import __version__
 if TYPE_CHECKING:
     from graphmend.api import check_source, fix_source
     from graphmend.hook import install, status, uninstall
+    from graphmend.verification.api import verify
 
-__all__ = ["__version__", "check_source", "fix_source", "install", "status", "uninstall"]
+__all__ = ["__version__", "check_source", "fix_source", "install", "status", "uninstall", "verify"]
 
 _HOMES = {
     "check_source": "graphmend.api",
@@ -22,6 +23,7 @@ _HOMES = {
     "install": "graphmend.hook",
     "status": "graphmend.hook",
     "uninstall": "graphmend.hook",
+    "verify": "graphmend.verification.api",
 }
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from graphmend.cli.options import Options
+from graphmend.cli.selftest import selftest
+from graphmend.cli.verify import verify
 from graphmend.report.console import Console
 from graphmend.version import __version__
 
@@ -189,6 +191,10 @@ def run_command(
         return run_program(program, arguments, module=module, packages=names, **wanted)
     except ValueError as error:  # the program's own errors do not come out of run_program
         raise click.BadParameter(str(error), param_hint="--packages") from error
+
+
+group.add_command(_what_fixes_become(verify))
+group.add_command(selftest)
 
 
 def _run(given: dict[str, Any], fix: bool, diff: bool) -> int:

@@ -11,7 +11,7 @@ import torch
 from corpus.programs import FOLDER, VERDICTS, programs
 from corpus.recipe import build
 from corpus.registry import TABLE2, recipe
-from eval.fingerprint import fingerprint, model_state
+from graphmend.verification.fingerprint import fingerprint, model_state
 
 
 @pytest.mark.parametrize("row", TABLE2, ids=lambda row: row.name)

@@ -1,4 +1,4 @@
-"""One call of a model, with everything about it that a user could notice."""
+"""What a program logs, warns and prints while it runs, in one order."""
 
 from __future__ import annotations
 
@@ -9,67 +9,32 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import torch
 
-from eval.fingerprint import Leaves, fingerprint, model_state
-
+Record = dict[str, str]
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 
 
-@dataclass(slots=True)
-class Observation:
-    """What one call did. Leaves are fingerprints by path; records are in program order."""
-
-    outputs: Leaves = field(default_factory=dict)
-    arguments: Leaves = field(default_factory=dict)
-    state: Leaves = field(default_factory=dict)
-    records: list[dict[str, str]] = field(default_factory=list)
-    exception: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The observation as JSON-able data."""
-        return asdict(self)
-
-
-def observe(
-    call: Callable[..., Any], arguments: dict[str, Any], model: torch.nn.Module
-) -> tuple[Observation, object]:
-    """Call once without gradients; returns what was seen and the value itself.
-
-    `call` is the model or its compiled form; the state is always read from `model`.
-    """
-    seen = Observation()
-    value: object = None
-    with _listening(seen.records), torch.no_grad():
-        try:
-            value = call(**arguments)
-        except Exception as error:  # the original may raise too: it is part of what is compared
-            seen.exception = f"{type(error).__name__}: {error}"
-    seen.outputs = fingerprint(value)
-    seen.arguments = fingerprint(arguments)
-    seen.state = model_state(model)
-    return seen, value
-
-
 @contextmanager
-def _listening(records: list[dict[str, str]]) -> Iterator[None]:
-    """Append to `records` what the program logs, warns and prints. torch's own talk is left out."""
+def listening(records: list[Record], level: int | None = None) -> Iterator[None]:
+    """Append to `records` what the program logs, warns and prints. torch's own talk is left out.
+
+    `level` is the level of the root logger meanwhile; None leaves it.
+    """
     handler = _Handler(records)
     loggers = _loggers_that_end_here()
-    stdout, show = sys.stdout, warnings.showwarning
+    stdout, stderr, show = sys.stdout, sys.stderr, warnings.showwarning
     for logger in loggers:
         logger.addHandler(handler)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _levels(level):
         warnings.simplefilter("always")
         warnings.showwarning = _warning_recorder(records)
-        sys.stdout = _Stdout(records)
+        sys.stdout, sys.stderr = _Stream(records, "stdout"), _Stream(records, "stderr")
         try:
             yield
         finally:
-            sys.stdout, warnings.showwarning = stdout, show
+            sys.stdout, sys.stderr, warnings.showwarning = stdout, stderr, show
             for logger in loggers:
                 logger.removeHandler(handler)
 
@@ -81,8 +46,22 @@ def _loggers_that_end_here() -> list[logging.Logger]:
     return [logging.root, *ends]
 
 
+@contextmanager
+def _levels(level: int | None) -> Iterator[None]:
+    own = logging.getLogger("torch")
+    before = logging.root.level, own.level
+    if level is not None:
+        logging.root.setLevel(level)
+        own.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.root.setLevel(before[0])
+        own.setLevel(before[1])
+
+
 class _Handler(logging.Handler):
-    def __init__(self, records: list[dict[str, str]]) -> None:
+    def __init__(self, records: list[Record]) -> None:
         super().__init__(0)
         self._records = records
 
@@ -100,7 +79,7 @@ class _Handler(logging.Handler):
         )
 
 
-def _warning_recorder(records: list[dict[str, str]]) -> Callable[..., None]:
+def _warning_recorder(records: list[Record]) -> Callable[..., None]:
     def show(
         message: Warning | str,
         category: type[Warning],
@@ -123,21 +102,22 @@ def _warning_recorder(records: list[dict[str, str]]) -> Callable[..., None]:
     return show
 
 
-class _Stdout(io.TextIOBase):
-    """Stands for sys.stdout; neighbouring writes make one record."""
+class _Stream(io.TextIOBase):
+    """Stands for sys.stdout or sys.stderr; neighbouring writes make one record."""
 
-    def __init__(self, records: list[dict[str, str]]) -> None:
+    def __init__(self, records: list[Record], kind: str) -> None:
         self._records = records
+        self._kind = kind
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
         last = self._records[-1] if self._records else None
-        if last is not None and last["kind"] == "stdout":
+        if last is not None and last["kind"] == self._kind:
             last["message"] += text
         else:
             self._records.append(
-                {"kind": "stdout", "name": "", "level": "", "message": text, "site": ""}
+                {"kind": self._kind, "name": "", "level": "", "message": text, "site": ""}
             )
         return len(text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from eval.fingerprint import fingerprint, model_state
+from graphmend.verification.fingerprint import fingerprint, model_state
 
 ONE = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 

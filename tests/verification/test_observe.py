@@ -5,7 +5,7 @@ import warnings
 
 import torch
 
-from eval.observe import observe
+from graphmend.verification.observe import observe
 
 log = logging.getLogger("observed.module")
 closed = logging.getLogger("closed")
@@ -32,7 +32,7 @@ class Noisy(torch.nn.Module):
 
 def noisy(**options):
     model = Noisy(**options)
-    return observe(model, {"x": torch.ones(2)}, model)[0]
+    return observe(model, (), {"x": torch.ones(2)}, model)[0]
 
 
 def test_logs_prints_and_warnings_are_seen_once_in_order(monkeypatch):
@@ -61,5 +61,5 @@ def test_writes_and_exceptions_are_seen():
     seen = noisy(fail=True)
     assert seen.exception == "KeyError: 'late'"
     assert seen.outputs == {"value": "NoneType None"}
-    untouched = observe(torch.nn.Identity(), {"input": torch.ones(2)}, torch.nn.Identity())[0]
+    untouched = observe(torch.nn.Identity(), (), {"input": torch.ones(2)}, torch.nn.Identity())[0]
     assert seen.arguments["['x']"] != untouched.arguments["['input']"]

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from eval.agreement import compare
+from graphmend.verification.agreement import compare
 
 RECORD = {"kind": "log", "name": "m", "level": "WARNING", "message": "old", "site": "m.py:3:f"}
 CALL = {

@@ -1,0 +1,1 @@
+"""Original and mended program side by side, compared in everything a user could notice."""
