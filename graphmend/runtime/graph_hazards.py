@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
 _OWN_NAMESPACES = ("aten", "prims", "prim")
 
@@ -49,6 +49,8 @@ def may_fail(node: fx.Node) -> bool:
     if name in _names("always"):
         return True
     if name in _names("division", "names") and _divides_integers(node, name):
+        return True
+    if name in _names("empty") and any(map(_is_empty, node.all_input_nodes)):
         return True
     positions = _table()["index"].get(name)
     if positions is not None:
@@ -93,6 +95,11 @@ def subgraphs_known(node: fx.Node) -> bool:
     """Whether all that a higher-order operator runs was found."""
     inner = [a for a in node.all_input_nodes if a.op == "get_attr"]
     return bool(inner) and len(subgraphs(node)) == len(inner)
+
+
+def _is_empty(node: fx.Node) -> bool:
+    value = node.meta.get("example_value")
+    return isinstance(value, torch.Tensor) and statically_known_true(value.numel() == 0)
 
 
 def _divides_integers(node: fx.Node, name: str) -> bool:

@@ -14,20 +14,17 @@ from typing import Any
 from torch._dynamo.variables import ctx_manager
 
 # Context managers of torch that neither swallow exceptions nor change what a print or a record
-# does.
-_HARMLESS = (
-    ctx_manager.GradModeVariable,
-    ctx_manager.InferenceModeVariable,
-    ctx_manager.AutocastModeVariable,
-    ctx_manager.NullContextVariable,
-    ctx_manager.GenericDeviceVariable,
-    ctx_manager.DisabledSavedTensorsHooksVariable,
-    ctx_manager.ProfilerContextVariable,
-    ctx_manager.ProfilerRecordFunctionContextVariable,
-    ctx_manager.SDPAKernelVariable,
-    ctx_manager.FxTracebackAnnotateVariable,
-    ctx_manager.DynamoConfigPatchVariable,
-    ctx_manager.ErrorOnGraphBreakVariable,
+# does, as far as this version of torch has them.
+_HARMLESS = tuple(
+    getattr(ctx_manager, name)
+    for name in (
+        *("GradModeVariable", "InferenceModeVariable", "AutocastModeVariable"),
+        *("NullContextVariable", "GenericDeviceVariable", "CUDADeviceVariable"),
+        *("DisabledSavedTensorsHooksVariable", "ProfilerContextVariable"),
+        *("ProfilerRecordFunctionContextVariable", "SDPAKernelVariable"),
+        *("FxTracebackAnnotateVariable", "DynamoConfigPatchVariable", "ErrorOnGraphBreakVariable"),
+    )
+    if hasattr(ctx_manager, name)
 )
 
 # Methods whose exceptions the interpreter or a builtin may catch (AttributeError, IndexError, ...).

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from typing import Any
 
 from torch._dynamo import variables
-from torch._dynamo.variables.sets import SetVariable
 
 from graphmend.runtime import graph_writes
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.join import Joiner
 from graphmend.runtime.side_writes import Writes
+from graphmend.runtime.versions import SetVariable, store_attribute
 
 
 def merge(
@@ -52,7 +52,8 @@ class _Attributes:
                 values = [s[name][0] if name in s else earlier for s in (then, otherwise)]
                 value = _joined(self._joiner, values[0], values[1], earlier)
             if value is not earlier:
-                self._tx.output.side_effects.store_attr(self._item, name, value, kinds.pop())
+                effects = self._tx.output.side_effects
+                store_attribute(effects, self._item, name, value, kinds.pop())
 
     def _earlier(self, name: str) -> Any:
         """The value before both sides; None if there was none."""

@@ -16,6 +16,8 @@ from torch._dynamo.resume_execution import ContinueExecutionCache
 from torch._dynamo.variables import base, ctx_manager
 from torch._dynamo.variables.builder import GraphArg
 
+from graphmend.runtime import versions
+
 
 @dataclasses.dataclass(frozen=True)
 class Internal:
@@ -121,10 +123,8 @@ READ = (
         "writes of a side of a selection to Python objects are noted before they happen",
         lambda tx: (
             takes(tx.output.side_effects.check_allowed_side_effect, "item")
-            and takes(tx.output.side_effects.snapshot_attr_mutation, "item", "name", "value")
-            and takes(tx.output.side_effects.store_attr, "item", "name", "value", "mutation_kind")
             and takes(tx.output.side_effects.mutation, "var")
-            and isinstance(tx.output.side_effects.attr_mutation_kinds, dict)
+            and versions.stores_are_known(tx.output.side_effects)
         ),
     ),
     Internal(

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch._dynamo.variables import TensorVariable, base
 
+from graphmend.runtime.versions import holds_items
+
 _NEW = (base.AttributeMutationNew, base.ValueMutationNew)
 
 Snapshot = tuple[Any, ...]
@@ -37,7 +39,7 @@ def _writes_to(variable: Any, side_effects: Any) -> list[Any]:
         parts += (name, value)
     if isinstance(getattr(variable, "original_items", None), dict):
         parts += _changed_items(variable)
-    elif not parts or getattr(variable, "_base_vt", None) is not None:
+    elif not parts or holds_items(variable):
         parts += _contents(variable, depth=2)
     return [variable, *parts] if parts else []
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from torch._dynamo import variables
 from torch._dynamo.variables import base
-from torch._dynamo.variables.sets import SetVariable
 
 from graphmend.runtime.arguments import NotDeferrable
+from graphmend.runtime.versions import SetVariable, attribute_kinds, holds_items
 
 _CONTAINERS = (variables.ConstDictVariable, SetVariable)
 
@@ -47,7 +47,7 @@ class Recorder:
         if item in self._attributes or item in self._containers:
             return
         if _has_attributes(item):
-            tables = self._side_effects.store_attr_mutations, self._side_effects.attr_mutation_kinds
+            tables = self._side_effects.store_attr_mutations, attribute_kinds(self._side_effects)
             self._attributes[item] = tuple(dict(table.get(item, {})) for table in tables)  # type: ignore[assignment]
         elif _is_container(item):
             self._containers[item] = dict(item.items), _flags(item)
@@ -64,17 +64,13 @@ class Recorder:
 
     def _restored_attributes(self, item: Any) -> dict[str, tuple[Any, Any]]:
         values, kinds = self._attributes[item]
-        effects = self._side_effects
-        after = effects.store_attr_mutations.get(item, {})
+        stored, ways = self._side_effects.store_attr_mutations, attribute_kinds(self._side_effects)
         written = {
-            name: (value, effects.get_attr_mutation_kind(item, name))
-            for name, value in after.items()
+            name: (value, ways.get(item, {}).get(name))
+            for name, value in stored.get(item, {}).items()
             if values.get(name) is not value
         }
-        for table, earlier in (
-            (effects.store_attr_mutations, values),
-            (effects.attr_mutation_kinds, kinds),
-        ):
+        for table, earlier in ((stored, values), (ways, kinds)):
             if earlier:
                 table[item] = earlier
             else:
@@ -96,7 +92,7 @@ def _has_attributes(item: Any) -> bool:
     return (
         isinstance(item.mutation_type, base.AttributeMutationExisting)
         and isinstance(item, variables.UserDefinedObjectVariable)
-        and item._base_vt is None
+        and not holds_items(item)
     )
 
 

@@ -116,11 +116,15 @@ def trace(tx: Any, condition: Any, wanted: bool, function: Any, values: list[Any
 def _require_no_iterators(tx: Any, given: Any) -> None:
     """TorchDynamo advances some iterators without a word, so none may come from outside."""
 
+    seen: dict[int, Any] = {}
+
     def visit(variable: Any) -> None:
         if isinstance(variable, _ITERATORS):
             raise NotDeferrable("a side may advance an iterator")
+        stored = tx.output.side_effects.store_attr_mutations.get(variable, {})
+        VariableTracker.visit(visit, stored, seen)
 
-    VariableTracker.visit(visit, given, side_effects=tx.output.side_effects)
+    VariableTracker.visit(visit, given, seen)
 
 
 def _traced(tx: Any, function: Any, values: list[Any]) -> tuple[Any, Writes]:

@@ -326,7 +326,7 @@ def test_after_a_break_the_sides_are_compiled():
     "broken, reason",
     [
         ("graphmend.runtime.sides.trace = None", "TypeError"),
-        ("torch._dynamo.side_effects.SideEffects.snapshot_attr_mutation = None", "SideEffects"),
+        ("torch._dynamo.side_effects.SideEffects.mutation = None", "SideEffects"),
     ],
 )
 def test_broken_internals_leave_the_branch_and_warn_once(broken, reason):
