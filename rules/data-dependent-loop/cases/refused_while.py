@@ -8,3 +8,7 @@ class Halve(nn.Module):
         while x.abs().max() > 1:
             x = x / 2
         return x
+
+
+def make():
+    return Halve(), [(torch.tensor([4.0, 1.0]),), (torch.ones(1),)]

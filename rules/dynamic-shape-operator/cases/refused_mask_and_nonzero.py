@@ -10,3 +10,7 @@ class Net(nn.Module):
         chosen = x[mask]
         places = torch.nonzero(mask)
         return chosen.mean(), places
+
+
+def make():
+    return Net(), [(torch.tensor([[1.0, float("inf")]]),), (torch.ones(2, 2),)]

@@ -12,3 +12,7 @@ class Net(nn.Module):
         for step in range(lengths.max()):
             x = x + step
         return x * SCALES[level]
+
+
+def make():
+    return Net(), [(torch.ones(3), torch.tensor([1, 2])), (torch.ones(3), torch.tensor([3, 2]))]

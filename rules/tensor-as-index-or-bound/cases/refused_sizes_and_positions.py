@@ -16,3 +16,7 @@ class Net(nn.Module):
             out = out + part.sum((1, 2)) + torch.linspace(0, 1, height).sum()
             start += height * width
         return out + x[x[:, 0].argmax()].sum()
+
+
+def make():
+    return Net(), [(torch.ones(2, 6), torch.tensor([[1, 2], [2, 2]]))]

@@ -9,3 +9,7 @@ class Net(nn.Module):
         scale = x.abs().max().item()
         offset = float(x.mean())
         return x / scale + offset
+
+
+def make():
+    return Net(), [(torch.tensor([1.0, 2.0]),), (torch.tensor([3.0, -4.0]),)]

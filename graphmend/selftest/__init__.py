@@ -1,0 +1,1 @@
+"""The catalogue's own cases, run under the user's torch."""
