@@ -31,7 +31,7 @@ def collect(paths: Iterable[Path] = (TESTS,)) -> list[Evidence]:
     with contextlib.redirect_stdout(output):
         status = pytest.main(arguments, plugins=[found])
     if status != pytest.ExitCode.OK:
-        raise SystemExit(output.getvalue())
+        raise SystemExit(output.getvalue().partition("= ERRORS =")[2] or output.getvalue())
     return sorted({evidence for item in found.items for evidence in _of(item)})
 
 

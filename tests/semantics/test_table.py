@@ -23,6 +23,12 @@ _COMPLETE = [
 ]
 
 
+def test_the_table_of_this_checkout_is_complete_and_up_to_date() -> None:
+    command = [sys.executable, "-m", "tests.semantics", "--check"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("evidence", "says"),
     [
