@@ -45,8 +45,8 @@ def may_fail(node: fx.Node) -> bool:
         return False
     if _is_foreign(node):
         return True
-    name = operator_name(node)
-    if name in _names("always"):
+    name = operator_name(node).removeprefix("linalg_")
+    if name in _names("always") or _finds_singular_values(node):
         return True
     if name in _names("division", "names") and _divides_integers(node, name):
         return True
@@ -60,6 +60,13 @@ def may_fail(node: fx.Node) -> bool:
             not _in_range(index) for operand in operands for index in _integer_nodes(operand)
         )
     return any(may_fail(inner) for graph in subgraphs(node) for inner in graph.nodes)
+
+
+def _finds_singular_values(node: fx.Node) -> bool:
+    """Whether `node` is a norm whose order asks for them; that fails on what is not finite."""
+    orders = [*node.args[1:], *node.kwargs.values()]
+    spectral = {"norm": ("nuc",), "linalg_norm": ("nuc", 2, -2)}.get(operator_name(node), ())
+    return any(order in spectral for order in orders if isinstance(order, int | float | str))
 
 
 def subgraphs(node: fx.Node) -> list[fx.Graph]:
