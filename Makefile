@@ -1,15 +1,21 @@
 # `make demo` mends a real model and shows the breaks before and after; `make test` is what CI runs.
 # Both set up .venv on their first run and need nothing but Python 3.11 or later.
+# `make test-torch VERSION=2.11.0` runs the tests on another torch, in an environment of its own. The
+# index is pip's: PIP_INDEX_URL and PIP_EXTRA_INDEX_URL choose the build of torch.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 WORKERS ?= 2
+VERSION ?= 2.11.0
 PY := $(VENV)/bin/python
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-torch lint clean
 
 test: lint
 	$(PY) -m pytest -q -n $(WORKERS)
+
+test-torch: $(VENV)-torch-$(VERSION)/ready
+	$(<D)/bin/python -m pytest -q -n $(WORKERS) -m 'not slow and not pinned'
 
 lint: $(VENV)/ready
 	$(PY) -m ruff check .
@@ -26,5 +32,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PY) -m pip install -q -c constraints.txt -e '.[torch,dev]'
 	touch $@
 
+$(VENV)-torch-%/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(@D)
+	grep -v '^torch==' constraints.txt > $(@D)/constraints.txt
+	$(@D)/bin/python -m pip install -q -c $(@D)/constraints.txt torch==$* -e '.[dev]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-torch-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -87,7 +87,7 @@ def in_place(
         context=f"function: {callee.value.__name__}",
         explanation=f"graphmend does not keep this call in the graph: {reason}.",
         hints=[],
-        skip_frame=reason.skips_frame,
+        **({"skip_frame": True} if reason.skips_frame else {}),
     )
 
 

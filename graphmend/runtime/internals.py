@@ -60,17 +60,17 @@ PATCHED = (
     Internal(
         "DebuggingVariable.call_function",
         "its calls are recorded",
-        lambda tx: takes(_call_function, "self", "tx", "args", "kwargs"),
+        fits=lambda: takes(_call_function, "self", "tx", "args", "kwargs"),
     ),
     Internal(
         "OutputGraph.compile_subgraph",
         "the records of a region are planned when it is complete",
-        lambda tx: takes(_compile_subgraph, "self", "tx", "reason", "stack_pops"),
+        fits=lambda: takes(_compile_subgraph, "self", "tx", "reason", "stack_pops"),
     ),
     Internal(
         "OutputGraph.codegen_suffix",
         "the recorded calls are emitted between the graph and the replay of Python writes",
-        lambda tx: takes(
+        fits=lambda: takes(
             _codegen_suffix,
             *("self", "tx", "stack_values", "cg", "log_side_effects"),
         ),
@@ -78,23 +78,27 @@ PATCHED = (
     Internal(
         "OutputGraph.call_user_compiler",
         "reports are recovered and exceptions of checks restored when the graph fails",
-        lambda tx: takes(_call_user_compiler, "self", "gm", "example_inputs"),
+        fits=lambda: takes(_call_user_compiler, "self", "gm", "example_inputs"),
     ),
     Internal(
         "InstructionTranslator.step",
         "calls in front of an operator that fails while tracing run before its error",
-        lambda tx: takes(_step, "self"),
+        fits=lambda: takes(_step, "self"),
     ),
     Internal(
         "BuiltinVariable._comparison_with_tensor",
         "a selection whose result is compared by identity is taken back",
-        lambda tx: takes(_compare, "self", "tx", "left", "right") and _compares_here(),
+        lambda tx: _compares_here(),
+        lambda: takes(_compare, "self", "tx", "left", "right"),
     ),
 )
 
 
 def patch() -> None:
     """Put the patches in. Raises when this torch does not have what they replace."""
+    for internal in PATCHED:
+        if not internal.fits():
+            raise RuntimeError(f"{internal.name} is not what it was")
     for owner, name, replacement in (
         (misc.DebuggingVariable, "is_reorderable_logging_function", staticmethod(_is_deferred)),
         (misc.DebuggingVariable, "call_function", _deferring_call_function),
@@ -152,6 +156,8 @@ def _deferring_call_function(self: Any, tx: Any, args: list[Any], kwargs: dict[s
     if mark is None and not branches.is_selection(self.value):
         return _call_function(self, tx, args, kwargs)
     verify(tx)
+    if status.state() == status.FAILED:
+        return fallback.inline(tx, self, args, kwargs)
     with _failing_open(tx):
         if mark is not None:
             return calls.call(tx, self, mark, args, kwargs)

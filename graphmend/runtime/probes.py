@@ -21,11 +21,15 @@ from graphmend.runtime import versions
 
 @dataclasses.dataclass(frozen=True)
 class Internal:
-    """One private part: what it is used for, and whether a translator `tx` has it as expected."""
+    """One private part: what it is used for, and whether it is as expected.
+
+    `probe` looks with a translator at hand, in a compile; `fits` before anything is patched.
+    """
 
     name: str
     use: str
-    probe: Callable[[Any], bool]
+    probe: Callable[[Any], bool] = lambda tx: True
+    fits: Callable[[], bool] = lambda: True
 
 
 def takes(function: Any, *names: str) -> bool:

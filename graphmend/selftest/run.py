@@ -34,7 +34,7 @@ def run() -> Outcome:
             benches.append(Bench(case, place))
         for bench in benches:
             bench.prepare()
-        wake()
+        promised = wake().works
         for bench in benches:
-            bench.run()
+            bench.run(promised)
     return Outcome(tuple(bench.trial for bench in benches), state())

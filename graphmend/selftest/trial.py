@@ -71,8 +71,12 @@ class Bench:
         if case.runs:
             self._reference = self._run("original", None)
 
-    def run(self) -> None:
-        """Compile the original; run the mended program eagerly and compiled."""
+    def run(self, promised: bool) -> None:
+        """Compile the original; run the mended program eagerly and compiled.
+
+        Unless deferral is `promised`, what compiling does to the original, it may do to the mended
+        program as well.
+        """
         trial = self.trial
         if not trial.case.runs or trial.unlike:
             return
@@ -83,7 +87,12 @@ class Bench:
         compiled = self._run("mended", _whole)
         trial.gap = _gap(compiled)
         trial.whole = trial.gap is None
-        self._compare("compiled", compiled if trial.whole else self._run("mended", _broken))
+        mode = _whole if trial.whole else _broken
+        self._compare(
+            "compiled",
+            compiled if trial.whole else self._run("mended", mode),
+            None if promised else self._run("original", mode),
+        )
 
     def _run(self, program: str, compiler: Callable[[Any], Any] | None) -> Run:
         if compiler is not None:
@@ -96,11 +105,16 @@ class Bench:
             for given in inputs
         ]
 
-    def _compare(self, how: str, measured: Run) -> None:
-        expected, found = ([call.to_json() for call in run] for run in (self._reference, measured))
-        for aspect, verdict in compare(expected, found, aspects=_ASPECTS).items():
+    def _compare(self, how: str, measured: Run, known: Run | None = None) -> None:
+        shared = None if known is None else _data(known)
+        verdicts = compare(_data(self._reference), _data(measured), shared, _ASPECTS)
+        for aspect, verdict in verdicts.items():
             if not verdict.ok and self.trial.difference is None:
                 self.trial.difference = f"{how}, {aspect}: {verdict.difference}"
+
+
+def _data(run: Run) -> list[dict[str, Any]]:
+    return [call.to_json() for call in run]
 
 
 def _whole(function: Any) -> Any:

