@@ -210,6 +210,18 @@ def _unlike(one: Value, other: Value, branch: Branch) -> str | None:
     lengths = {len(kind.items) for kind in kinds if kind.items is not None}
     if len(lengths) > 1:
         return "its sides leave sequences of different lengths"
+    if _keys(one) != _keys(other):
+        return "its sides leave dictionaries with different keys"
+    return None
+
+
+def _keys(value: Value) -> list[str] | None:
+    """The keys of a dictionary that is written out; None for other values."""
+    match value.expression:
+        case ast.Dict(keys=keys):
+            return ["**" if key is None else ast.unparse(key) for key in keys]
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return [repr(keyword.arg) if keyword.arg else "**" for keyword in keywords]
     return None
 
 

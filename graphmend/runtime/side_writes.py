@@ -49,14 +49,17 @@ class Recorder:
         if _has_attributes(item):
             tables = self._side_effects.store_attr_mutations, attribute_kinds(self._side_effects)
             self._attributes[item] = tuple(dict(table.get(item, {})) for table in tables)  # type: ignore[assignment]
-        elif _is_container(item):
+        elif _is_container(item) and not item.should_reconstruct_all:
+            # Where it is set, items have been removed: TorchDynamo reports some removals late.
             self._containers[item] = dict(item.items), _flags(item)
         else:
             self._refused = f"a side writes to a Python object ({type(item).__name__})"
-            raise NotDeferrable(self._refused)
 
     def take_back(self) -> Writes:
-        """Put back what was there before, and give what was written."""
+        """Put back what was there before, and give what was written.
+
+        Raises NotDeferrable where that cannot be done.
+        """
         if self._refused is not None:
             raise NotDeferrable(self._refused)
         attributes = {item: self._restored_attributes(item) for item in self._attributes}

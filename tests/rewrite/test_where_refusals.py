@@ -291,6 +291,20 @@ def entry(x):
 """,
         "raises",
     ),
+    "dictionaries with different keys": (
+        """
+import torch
+
+def entry(x):
+    y = x * 1
+    if (y > 1).any():
+        found = {"large": y}
+    else:
+        found = dict(small=y)
+    return list(found), y
+""",
+        "dictionaries with different keys",
+    ),
     "log records on both sides": (
         """
 import logging

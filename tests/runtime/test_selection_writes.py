@@ -97,6 +97,10 @@ def _remove(h, state):
     del state.table["b"]
 
 
+def _remove_last(h, state):
+    state.table.popitem()
+
+
 def _remove_attribute(h, state):
     del state.n
 
@@ -115,7 +119,8 @@ def _other_kind(h, state):
 
 @pytest.mark.parametrize(
     "side",
-    [_set_n, _new, _new_item, _remove, _remove_attribute, _append, _other_shape, _other_kind],
+    [_set_n, _new, _new_item, _append, _other_shape, _other_kind]
+    + [_remove, _remove_last, _remove_attribute],
 )
 @pytest.mark.semantics("W8", "refused")
 def test_other_writes_keep_the_branch(side):
