@@ -33,7 +33,8 @@ class Recipe:
     named, not imported, so that reading the registry needs neither torch nor the model library.
     `packages` are the packages that the mended arm mends. `breaks` is the count that this
     shrunken model has unmended (torch 2.13.0, transformers 4.52.4); `goal` is the most that may be
-    left after mending, None where nothing is promised yet.
+    left after mending, None where nothing is promised yet. `requires` are the packages, pinned,
+    that it is measured with. A `lookalike` is a module of our own with the published break.
     """
 
     name: str
@@ -44,28 +45,41 @@ class Recipe:
     published_breaks: int | None = None
     published_removed: int | None = None
     packages: tuple[str, ...] = ("transformers",)
+    requires: tuple[str, ...] = ("transformers==4.52.4",)
+    lookalike: bool = False
 
 
 def build(builder: str) -> Case:
-    """Build a case with seeded weights; `builder` is `module:function`.
+    """Build a case with seeded weights; `builder` is `module:function`."""
+    module, _, function = builder.partition(":")
+    make: Callable[[], Case] = getattr(importlib.import_module(module), function)
+    cases: list[Case] = []
+
+    def model() -> torch.nn.Module:
+        cases.append(make())
+        return cases[0].model
+
+    return Case(seeded(model).eval(), cases[0].calls)
+
+
+def seeded(make: Callable[[], torch.nn.Module]) -> torch.nn.Module:
+    """The model that `make` builds, with seeded weights.
 
     Every parameter and buffer that the constructor leaves uninitialised is filled with seeded
     values: read as it is, it would make both the break count and the outputs a coin toss.
     """
     import torch
 
-    module, _, function = builder.partition(":")
-    make: Callable[[], Case] = getattr(importlib.import_module(module), function)
     torch.manual_seed(SEED)
     # Deterministic mode fills fresh memory with nan (floats) or the largest value (integers),
     # which is how a tensor that nothing was written to is told apart.
     torch.use_deterministic_algorithms(True)
     try:
-        case = make()
+        model = make()
     finally:
         torch.use_deterministic_algorithms(False)
-    seed_uninitialised(case.model)
-    return Case(case.model.eval(), case.calls)
+    seed_uninitialised(model)
+    return model
 
 
 def seed_uninitialised(model: torch.nn.Module) -> list[str]:

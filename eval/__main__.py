@@ -8,6 +8,7 @@ from pathlib import Path
 
 from corpus.registry import TABLE2
 from eval import mutations, table2, trees
+from eval.zoo import options as zoo
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,7 +28,19 @@ def main(arguments: list[str] | None = None) -> int:
     off.add_argument("--output", type=Path, help="folder for the results")
     off.add_argument("--reach", type=Path, help="file that keeps which tests reach which checks")
     off.add_argument("--record", action="append", default=[], help="file of tests to record anew")
+    drawn = commands.add_parser("fuzz", help="generated programs, original against mended")
+    drawn.add_argument("--programs", type=int, default=20_000, help="about how many")
+    drawn.add_argument("--seed", type=int, default=0, help="other programs with another seed")
+    drawn.add_argument("--workers", type=int, default=2, help="processes")
+    drawn.add_argument("--output", type=Path, help="folder for the results")
+    drawn.add_argument("--replay", type=Path, metavar="FILE", help="run one counterexample again")
+    every = commands.add_parser("zoo", help="every architecture of a library, built small")
+    zoo.add_arguments(every)
     options = parser.parse_args(arguments)
+    if options.command == "zoo":
+        return zoo.run(options)
+    if options.command == "fuzz":
+        return _fuzz(options)
     if options.command == "mutations":
         return mutations.run(options.checks, options.output, options.reach, options.record)
     if options.command == "trees":
@@ -35,6 +48,14 @@ def main(arguments: list[str] | None = None) -> int:
         return trees.run(options.libraries, options.output)
     _require_known("model", options.models, known, parser)
     return table2.run(options.models, options.output)
+
+
+def _fuzz(options: argparse.Namespace) -> int:
+    from eval.fuzz import run  # needs hypothesis and tqdm, which the others do without
+
+    if options.replay is not None:
+        return run.replay(options.replay)
+    return run.run(options.programs, options.seed, options.workers, options.output)
 
 
 def _require_known(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def run(job: Job) -> dict[str, Any]:
     """Do a job in this process; returns the result as JSON-able data."""
-    mend_error = _install(job.packages) if job.arm == "mended" else None
+    mend_error = install(job.packages) if job.arm == "mended" else None
     from corpus.recipe import build
 
     case = build(job.builder)
@@ -36,11 +36,11 @@ def run(job: Job) -> dict[str, Any]:
         result["initial"] = _initial(case)
         result["calls"] = _calls(job, case)
     if job.arm == "mended":
-        result["hook"] = _hook_status()
+        result["hook"] = hook_status()
     return result
 
 
-def _install(packages: tuple[str, ...]) -> str | None:
+def install(packages: tuple[str, ...]) -> str | None:
     """Install the import hook; what went wrong, or None. The row is then inert, not lost."""
     try:
         import graphmend
@@ -51,7 +51,7 @@ def _install(packages: tuple[str, ...]) -> str | None:
     return None
 
 
-def _hook_status() -> dict[str, Any]:
+def hook_status() -> dict[str, Any]:
     """What the hook itself says that it did."""
     import graphmend
     from eval.sites import relative
