@@ -42,7 +42,10 @@ class Trap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One break site. Lines and columns count from 1, columns in characters."""
+    """One break site. Lines and columns count from 1, columns in characters.
+
+    `copied_from` is what its function is a copy of, where a comment says so.
+    """
 
     code: str
     category: Category
@@ -57,6 +60,7 @@ class Finding:
     status: Status
     grade: Grade | None = None
     reason: str | None = None
+    copied_from: str | None = None
 
     def to_json(self) -> dict[str, object]:
         """The finding as a JSON-able dict; keys are the field names."""

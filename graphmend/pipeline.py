@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from graphmend.findings import Edit, Finding, Grade, Result, Status, Trap
 from graphmend.ir.module import Function, Module
 from graphmend.ir.project import Project
 from graphmend.ir.source import Source, SourceError
+from graphmend.origins import copied_from, generated_from
 from graphmend.rewrite import Fix, InGraphAssert, Names, Outline, Refused, Selecting, rewriters
 from graphmend.rewrite.draft import Draft
 from graphmend.rewrite.edits import edits_for, import_edit, runtime_names, site_edit
@@ -23,10 +23,6 @@ from graphmend.rewrite.selfcheck import self_check
 from graphmend.session import analyses
 
 # What generators write at the head of a file, in words common to many of them.
-_GENERATED = re.compile(
-    r"^#.*\bauto(?:matically|-)?\s*generated\s+(?:from|by)\s+(\S+)", re.IGNORECASE | re.MULTILINE
-)
-_HEAD = 2000
 _NO_RULE = "no rule mends this pattern yet"
 _NOT_PLAIN = "the fix would import graphmend at run time (--plain)"
 
@@ -213,7 +209,7 @@ def _plan(
 ) -> Plan:
     if site.refusal is not None:
         return Plan(site, None, site.refusal)
-    if not options.generated and (origin := _generated_from(facts.module)):
+    if not options.generated and (origin := generated_from(facts.module)):
         return Plan(site, None, f"the file is generated from {origin}; mend that")
     for rewriter in rewriters(options.trap, options.plain):
         if rewriter.applies(site):
@@ -233,11 +229,6 @@ def _plan(
 
 def _applies(plan: Plan, options: Options) -> bool:
     return plan.fix is not None and (options.unsafe or plan.grade is Grade.SAFE)
-
-
-def _generated_from(module: Module) -> str | None:
-    match = _GENERATED.search(module.source.text, 0, _HEAD)
-    return match[1].rstrip(".,;") if match else None
 
 
 def _finding(plan: Plan, module: Module, done: Status | None) -> Finding:
@@ -263,4 +254,5 @@ def _finding(plan: Plan, module: Module, done: Status | None) -> Finding:
         status=done or Status.REFUSED,
         grade=plan.grade,
         reason=reason,
+        copied_from=copied_from(site.function),
     )

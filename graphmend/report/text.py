@@ -18,6 +18,8 @@ def _verdict(finding: Finding) -> str:
         verdict += ", unsafe"
     if finding.reason:
         verdict += f": {finding.reason}"
+    if finding.copied_from is not None:
+        verdict += f"; a copy of {finding.copied_from}"
     if needs_unsafe(finding):
         verdict += "; --unsafe mends it"
     return verdict
