@@ -41,8 +41,12 @@ class Job:
         return cls(**{**data, "packages": tuple(data["packages"])})
 
 
-def run_job(job: Job, folder: Path, time_limit_s: float = TIME_LIMIT_S) -> dict[str, Any]:
-    """Run a job in a fresh process with caches of its own below `folder`; returns its result.
+def run_job(
+    job: Job, folder: Path, python: str = sys.executable, time_limit_s: float = TIME_LIMIT_S
+) -> dict[str, Any]:
+    """Run a job in a fresh process of `python`, with caches of its own below `folder`.
+
+    Returns its result.
 
     Raises WorkerError with the end of the process's output.
     """
@@ -50,9 +54,9 @@ def run_job(job: Job, folder: Path, time_limit_s: float = TIME_LIMIT_S) -> dict[
     path.write_text(json.dumps(asdict(job)))
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "eval.worker", str(path)],
+            [python, "-m", "eval.worker", str(path)],
             cwd=ROOT,
-            env=_environment(folder, f"{job.arm}-{job.task}"),
+            env=private_environment(folder, f"{job.arm}-{job.task}"),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -66,7 +70,7 @@ def run_job(job: Job, folder: Path, time_limit_s: float = TIME_LIMIT_S) -> dict[
     return result
 
 
-def _environment(folder: Path, name: str) -> dict[str, str]:
+def private_environment(folder: Path, name: str) -> dict[str, str]:
     """This process's environment without what changes measurements, with caches of its own."""
     environment = {
         key: value
