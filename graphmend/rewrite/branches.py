@@ -53,8 +53,7 @@ def edit_number(selection: Selection, node: ast.IfExp, function: Function, sheet
     """A name bound to one of two numbers: what is done with it runs on each side."""
     module, text = function.module, function.module.source.text
     statement = module.statement_of(node)
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
-        raise Refused("the number is not bound to a name")
+    assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
     start, end = module.offsets(statement)
     behind = text[end : line_end(text, end)].strip()
     if text[:start].rpartition("\n")[2].strip() or (behind and not behind.startswith("#")):

@@ -51,13 +51,11 @@ class InGraphAssert:
         return True
 
     def edit(self, module: Module) -> Edit:
-        """The edit of the guard's first word. Raises `Refused` where it does not fit its place."""
+        """The edit of the guard's first word."""
         statement = self.site.statement
         start, _ = module.offsets(statement)
         text, newline, step = module.source.text, module.source.newline, module.cst.default_indent
         indent = text[module.line_offsets[statement.lineno - 1] : start]
-        if indent.strip():
-            raise Refused("it shares its line with other statements")
         word = "elif" if text.startswith("elif", start) else "if"
         lines = [f"{word} {_ASKS}():"]
         inner = indent + step
@@ -85,14 +83,12 @@ def rewrite(site: Site, facts: Facts, names: Names, runtime: dict[str, str]) -> 
     assert isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Raise)
     writer = _Writer(site, facts)
     flags, tested = writer.split(statement.test)
-    result = InGraphAssert(
+    return InGraphAssert(
         site=replace(site, assumption=ASSUMPTION),
         flags=flags,
         condition=writer.truth(tested, False),
         message=_message(statement.body[0], facts.module),
     )
-    result.edit(facts.module)  # raises where it does not fit its place
-    return result
 
 
 def not_an_assert(site: Site, facts: Facts) -> str | None:

@@ -3,13 +3,12 @@
 import pytest
 
 from eval.job import ROOT
-from eval.mutation_allowed import ALLOWED
 from eval.mutation_checks import Check
 from eval.mutation_hook import Mutation
 from eval.mutation_reach import Reach
 from eval.mutation_report import holds, markdown, name
 from eval.mutation_tests import DidNotRun, Runner, TookTooLong
-from eval.mutations import PACKAGES, Project, recorded, switch_off, write
+from eval.mutations import ALLOWED, PACKAGES, Project, recorded, switch_off, write
 from eval.report import read_json_lines
 from eval.table2 import RESULTS
 
