@@ -279,37 +279,78 @@ def entry(x: torch.Tensor):
     assert shown[0] == shown[1]
 
 
+class _ByThread(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[int, list[str]] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.seen.setdefault(threading.get_ident(), []).append(record.getMessage())
+
+
 @pytest.mark.semantics("D8", "legal")
 def test_threads_keep_their_effects_apart(tmp_path: Path) -> None:
     text = """
+import logging
 import torch
 
+logger = logging.getLogger("output.threads")
+
 def entry(x: torch.Tensor):
-    for i in range(3):
+    for i in range(2):
         x = x + 1
-        print(i, x.sum().item())
+        logger.info("%d: %.0f", i, x.max().item())
     if (x > 50).any():
         raise ValueError(f"large: {x.max().item()}")
     return x
 """
     entry = load(mend(text, tmp_path).source, tmp_path / "mended.py").entry
     compiled = torch.compile(entry, backend="eager", fullgraph=True)
-    compiled(torch.ones(2))
-    failed: dict[int, set[str]] = {}
+    logger, handler = logging.getLogger("output.threads"), _ByThread()
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    raised: dict[int, set[str]] = {}
 
     def work(value: int) -> None:
         for _ in range(10):
             try:
-                assert compiled(torch.full((2,), float(value))).tolist() == [value + 3.0] * 2
+                assert compiled(torch.full((2,), float(value))).tolist() == [value + 2.0] * 2
             except ValueError as error:
-                failed.setdefault(value, set()).add(str(error))
+                raised.setdefault(value, set()).add(str(error))
 
     threads = [threading.Thread(target=work, args=(value,)) for value in (1, 60, 2, 70)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == {60: {"large: 63.0"}, 70: {"large: 73.0"}}
+    logger.removeHandler(handler)
+    assert raised == {60: {"large: 62.0"}, 70: {"large: 72.0"}}
+    found = sorted(handler.seen.values())
+    assert found == sorted([f"0: {v + 1}", f"1: {v + 2}"] * 10 for v in (1, 2, 60, 70))
+
+
+@pytest.mark.semantics("D2", "legal")
+def test_only_what_is_written_later_is_copied(tmp_path: Path) -> None:
+    text = """
+import torch
+
+def entry(x: torch.Tensor):
+    written, kept = x * 2, x * 3
+    print(written, kept)
+    written.add_(1)
+    return written + kept
+"""
+    entry = load(mend(text, tmp_path).source, tmp_path / "mended.py").entry
+    graphs: list[torch.fx.GraphModule] = []
+
+    def backend(graph: torch.fx.GraphModule, _: object) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compile(entry, backend=backend, fullgraph=True)(torch.ones(2))
+    (graph,) = graphs
+    copied = [n.args[0] if n.args else n for n in graph.graph.nodes if "clone" in str(n.target)]
+    assert [str(node) for node in copied] == ["written"]
 
 
 @pytest.mark.semantics("D16", "legal")

@@ -25,6 +25,14 @@ logger = logging.getLogger(__name__)
 SEEN = []
 TICKS = iter(range(9))
 
+@contextlib.contextmanager
+def quiet():
+    logging.disable()
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
 def tick():
     SEEN.append(1)
     return len(SEEN)
@@ -61,6 +69,10 @@ REFUSED = {
         '    with warnings.catch_warnings():\n        warnings.simplefilter("ignore")\n'
         '        warnings.warn("quiet")\n    return y\n',
         "catch_warnings",
+    ),
+    "records in a with of the program's own (D15)": (
+        '    with quiet():\n        logger.info("quiet")\n    return y\n',
+        "quiet()",
     ),
 }
 
@@ -153,6 +165,16 @@ def train(model, rows, optimizer):
 if __name__ == "__main__":
     net = Net()
     train(net, Rows(), torch.optim.SGD(net.parameters()))
+""",
+    "a progress bar (D1)": """
+import torch
+from tqdm import tqdm
+
+def entry(x: torch.Tensor):
+    for _ in tqdm(range(3)):
+        x = x + 1
+    tqdm.write(f"rows {x.shape[0]}")
+    return x
 """,
     "functions that are not compiled (D7)": """
 import torch

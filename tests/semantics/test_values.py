@@ -224,6 +224,64 @@ def test_special_tensors_are_what_they_were(name: str, tmp_path: Path) -> None:
     agree(text, source, tmp_path, captured=False, backends=backends)
 
 
+@pytest.mark.semantics("W1", "refused")
+def test_sizes_that_depend_on_data_keep_the_branch(tmp_path: Path) -> None:
+    text = """
+import torch
+
+def entry(x: torch.Tensor):
+    y = x[x > 0]
+    if y.sum() > 3:
+        y = y + 1
+    return y * 2
+
+def make():
+    return entry, [(torch.tensor(v),) for v in ([1.0, -2.0], [1.0, 5.0], [-1.0, -1.0])]
+"""
+    result = mend(text, tmp_path)
+    assert {f.code: f.status for f in result.findings} == {"GM401": "refused", "GM101": "fixed"}
+    agree(text, result.source, tmp_path, captured=False)
+
+
+_NESTED = """
+import torch
+
+def entry(x: torch.Tensor):
+    y = torch.nested.nested_tensor_from_jagged(x, torch.tensor([0, 1, 2])) * 2
+    if x.sum() > 0:
+        y = y * 3
+    return y.values()
+
+def make():
+    return entry, [(torch.ones(2, 2),), (-torch.ones(2, 2),)]
+"""
+_QUANTIZED = """
+import warnings
+import torch
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    Q = torch.quantize_per_tensor(torch.arange(4.0), 0.5, 0, torch.qint8)
+
+def entry(x: torch.Tensor):
+    y = Q.view(-1)
+    if x.sum() > 0:
+        y = y.flip(0)
+    return y.dequantize()
+
+def make():
+    return entry, [(torch.ones(2),), (-torch.ones(2),)]
+"""
+
+
+@pytest.mark.semantics("W15", "refused")
+@pytest.mark.parametrize("text", [_NESTED, _QUANTIZED], ids=["nested", "quantized"])
+def test_nested_and_quantized_tensors_are_what_they_were(text: str, tmp_path: Path) -> None:
+    source = mend(text, tmp_path).source
+    assert "select(" in source
+    agree(text, source, tmp_path, captured=False, backends=BACKENDS[:1])
+
+
 REFUSED = {
     "None beside a tensor, handed out (W3)": ("return x * 2 if p else None", "leaves None"),
     "tuples of other lengths, handed out (W3)": (
