@@ -27,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     off.add_argument("checks", nargs="*", metavar="TEXT", help="only checks with it in their text")
     off.add_argument("--output", type=Path, help="folder for the results")
     off.add_argument("--reach", type=Path, help="file that keeps which tests reach which checks")
-    off.add_argument("--record", action="append", default=[], help="file of tests to record anew")
+    off.add_argument("--tests", action="append", default=[], help="file or folder of tests (all)")
+    off.add_argument("--record", action="store_true", help="record anew what the tests reach")
     drawn = commands.add_parser("fuzz", help="generated programs, original against mended")
     drawn.add_argument("--programs", type=int, default=20_000, help="about how many")
     drawn.add_argument("--seed", type=int, default=0, help="other programs with another seed")
@@ -42,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "fuzz":
         return _fuzz(options)
     if options.command == "mutations":
-        return mutations.run(options.checks, options.output, options.reach, options.record)
+        return mutations.run(
+            options.checks, options.output, options.reach, options.tests, options.record
+        )
     if options.command == "trees":
         _require_known("library", options.libraries, libraries, parser)
         return trees.run(options.libraries, options.output)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Project:
 
     root: Path = ROOT
     packages: tuple[str, ...] = PACKAGES
+    tests: tuple[str, ...] = ("tests",)
 
     def checks(self, parts: Sequence[str] = ()) -> list[Check]:
         """The checks whose text has one of `parts` in it; all where there are none."""
@@ -42,25 +43,34 @@ class Project:
         return [c for c in found if not parts or any(part in str(c) for part in parts)]
 
     def test_files(self) -> list[str]:
-        """The files of tests, relative to the root."""
+        """The files of tests below the folders `tests`, or named there, relative to the root."""
         paths = sorted((self.root / "tests").rglob("test_*.py"))
-        return [path.relative_to(self.root).as_posix() for path in paths]
+        names = [path.relative_to(self.root).as_posix() for path in paths]
+        return [n for n in names if any(n == t or n.startswith(f"{t}/") for t in self.tests)]
 
 
 def run(
-    parts: Sequence[str], output: Path | None, reach_file: Path | None, record: Sequence[str]
+    parts: Sequence[str],
+    output: Path | None,
+    reach_file: Path | None,
+    tests: Sequence[str],
+    anew: bool,
 ) -> int:
     """Switch off the checks with one of `parts` in their text, all where there are none.
 
-    Which tests reach which checks is kept in `reach_file`; it is recorded where it is not known
-    of a file of tests, and anew for the files named in `record`. Results are written below
-    `output`, those of other checks are kept there; a run of all writes to `eval/results` by
-    default, a run of some only prints. Returns 1 where a check is needed by no test.
+    Which tests reach which checks is kept in `reach_file`. It is recorded of the files and folders
+    `tests`, all where there are none, as far as it is not known of them, or `anew`. Results are
+    written below `output`, those of other checks are kept there; a run of all writes to
+    `eval/results` by default, a run of some only prints. Returns 1 where a check is needed by no
+    test.
     """
     command = " ".join(["python -m eval mutations", *(f'"{part}"' for part in parts)])
+    command += "".join(f" --tests {name}" for name in tests)
     about = {"command": command, **describe()}
     project, runner, progress = Project(), Runner(ROOT), Progress()
-    reach = recorded(project, runner, reach_file, record, progress)
+    if tests:
+        project = replace(project, tests=tuple(name.rstrip("/") for name in tests))
+    reach = recorded(project, runner, reach_file, anew, progress)
     folder = output or (None if parts else RESULTS)
     checks = project.checks(parts)
     rows: list[Row] = []
@@ -78,18 +88,22 @@ def recorded(
     project: Project,
     runner: Runner,
     path: Path | None,
-    anew: Sequence[str],
-    progress: Progress,
+    anew: bool,
+    progress: Callable[[str], None],
 ) -> Reach:
     """Which tests reach which checks, from the file as far as it is known there."""
     reach = Reach() if path is None else Reach.load(path)
-    known = {test.partition("::")[0] for test in [*reach.tests, *reach.failing]} - {*anew}
+    known = {test.partition("::")[0] for test in [*reach.tests, *reach.failing]}
     for file in project.test_files():
-        if file not in known:
-            progress(f"recording {file}")
+        if file in known and not anew:
+            continue
+        progress(f"recording {file}")
+        try:
             reach.record(file, project.packages, runner)
-            if path is not None:
-                reach.save(path)
+        except DidNotRun as error:
+            progress(f"{file} {error}")
+        if path is not None:
+            reach.save(path)
     return reach
 
 

@@ -97,7 +97,7 @@ def test_checks_are_listed_by_function_and_reason(toy):
 def test_a_needed_check_is_killed_and_a_needless_one_survives(toy, tmp_path):
     runner = Runner(toy.root)
     kept = tmp_path / "reach.json"
-    reach = recorded(toy, runner, kept, [], print)
+    reach = recorded(toy, runner, kept, False, print)
     assert Reach.load(kept) == reach
     rows = [{**switch_off(c, toy, runner, reach), "commit": "abc"} for c in toy.checks()]
     tests = "tests/test_toy.py::"
