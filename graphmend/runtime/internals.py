@@ -17,7 +17,7 @@ from torch._C._dynamo.eval_frame import (
     _FrameExecStrategy as FrameExecStrategy,
 )
 from torch._C._dynamo.eval_frame import set_code_exec_strategy
-from torch._dynamo import output_graph, symbolic_convert
+from torch._dynamo import bytecode_transformation, output_graph, symbolic_convert
 from torch._dynamo.exc import SpeculationRestartAnalysis, TorchDynamoException
 from torch._dynamo.variables import BuiltinVariable, misc
 
@@ -31,6 +31,7 @@ from graphmend.runtime import (
     plan,
     replay,
     result_aliases,
+    same_code,
     selection,
     shape_failures,
     status,
@@ -91,6 +92,12 @@ PATCHED = (
         lambda tx: _compares_here(),
         lambda: takes(_compare, "self", "tx", "left", "right"),
     ),
+    Internal(
+        "bytecode_transformation._cached_cleaned_instructions",
+        "functions inside equal code of two files stay those of their own file",
+        lambda tx: bytecode_transformation._cached_cleaned_instructions is same_code.cleaned,
+        lambda: takes(same_code.cleaned_by_equality, "code", "safe"),
+    ),
 )
 
 
@@ -107,6 +114,7 @@ def patch() -> None:
         (output_graph.OutputGraph, "call_user_compiler", _recovering_call_user_compiler),
         (symbolic_convert.InstructionTranslator, "step", _surviving_step),
         (BuiltinVariable, "_comparison_with_tensor", _identifying_comparison),
+        (bytecode_transformation, "_cached_cleaned_instructions", same_code.cleaned),
     ):
         setattr(owner, name, replacement)
     # What compiled before in this process has left handlers that know the methods as they were.
