@@ -254,6 +254,39 @@ def test_places_are_those_of_the_site(tmp_path: Path) -> None:
 
 
 @pytest.mark.semantics("D1", "legal")
+def test_records_carry_arguments_levels_and_extras(tmp_path: Path) -> None:
+    text = """
+import logging
+import torch
+
+logger = logging.getLogger("output.extras")
+
+def entry(x: torch.Tensor):
+    logger.debug("below the level", extra={"rows": 0, "mean": 0})
+    logger.info("%d of %s", x.shape[0], "ab", extra={"rows": x.shape[0], "mean": x.mean().item()})
+    logger.log(35, {"a": x.ndim}, extra={"rows": 1, "mean": None})
+    return x + 1
+"""
+    records: list[Any] = []
+    handler = logging.Handler()
+    handler.emit = records.append  # type: ignore[method-assign]
+    logger = logging.getLogger("output.extras")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    shown = []
+    for name, source in (("original", text), ("mended", mend(text, tmp_path).source)):
+        entry = load(source, tmp_path / f"{name}.py").entry
+        compiled = torch.compile(entry, backend="eager", fullgraph=True)
+        for call in (entry,) if name == "original" else (entry, compiled):
+            call(torch.ones(2))
+            fields = ("levelno", "msg", "args", "rows", "mean", "funcName", "exc_info")
+            shown.append([[getattr(r, field) for field in fields] for r in records])
+            records.clear()
+    logger.removeHandler(handler)
+    assert len(shown[0]) == 2 and shown == [shown[0]] * 3
+
+
+@pytest.mark.semantics("D1", "legal")
 @pytest.mark.parametrize("action", ["error", "once", "ignore"])
 def test_filters_of_warnings_decide(action: Any, tmp_path: Path) -> None:
     text = """

@@ -46,6 +46,11 @@ REFUSED = {
         '        logger.exception("no view")\n    return y\n',
         "exception being handled",
     ),
+    "exc_info (D1)": (
+        "    try:\n        y = x.view(3)\n    except RuntimeError:\n"
+        '        logger.error("no view", exc_info=True)\n    return y\n',
+        "exception being handled",
+    ),
     "the call stack (D1)": (
         '    logger.info("here", stack_info=True)\n    return y\n',
         "stack",
