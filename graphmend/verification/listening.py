@@ -48,11 +48,13 @@ def _loggers_that_end_here() -> list[logging.Logger]:
 
 @contextmanager
 def _levels(level: int | None) -> Iterator[None]:
+    if level is None:
+        yield
+        return
     own = logging.getLogger("torch")
     before = logging.root.level, own.level
-    if level is not None:
-        logging.root.setLevel(level)
-        own.setLevel(logging.WARNING)
+    logging.root.setLevel(level)
+    own.setLevel(logging.WARNING)
     try:
         yield
     finally:

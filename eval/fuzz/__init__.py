@@ -1,0 +1,1 @@
+"""Generated programs: what mending does to each is compared with what the original does."""
