@@ -66,15 +66,14 @@ def verify(
     input is a tuple of arguments, or a mapping of named ones. Without --inputs it is a function
     without parameters that returns a pair of what is called and the inputs. Needs torch.
     """
-    from graphmend.verification.api import TargetError
-    from graphmend.verification.api import verify as run
+    from graphmend.verification.api import TargetError, verify_target
 
     console = Console(given.pop("quiet"))
     names = [name.strip() for value in packages for name in value.split(",") if name.strip()]
     if os.getcwd() not in sys.path:  # as for python -m
         sys.path.insert(0, os.getcwd())
     try:
-        report = run(
+        report = verify_target(
             target, backends=backends, packages=names or None, progress=console.note, **given
         )
     except (TargetError, FileExistsError) as error:

@@ -17,16 +17,14 @@ from graphmend.verification.verdicts import Failure
 Value = TypeVar("Value")
 
 
-def apart(work: Callable[[], Value]) -> Value | Failure:
+def apart(work: Callable[[], Value], log: Path | None = None) -> Value | Failure:
     """What `work` returns in a fork of this process; a Failure where it raises or dies.
 
-    Where processes cannot be forked, it runs in this one.
+    What it writes to the console goes to the file `log`, if there is one.
     """
-    if not hasattr(os, "fork"):
-        return _tried(work)
     with tempfile.TemporaryDirectory(prefix="graphmend-arm-") as folder:
         path = Path(folder) / "result.pt"
-        process = multiprocessing.get_context("fork").Process(target=_child, args=(work, path))
+        process = multiprocessing.get_context("fork").Process(target=_child, args=(work, path, log))
         process.start()
         process.join()
         if not path.exists():
@@ -35,7 +33,11 @@ def apart(work: Callable[[], Value]) -> Value | Failure:
         return found
 
 
-def _child(work: Callable[[], Value], path: Path) -> None:
+def _child(work: Callable[[], Value], path: Path, log: Path | None) -> None:
+    if log is not None:
+        with log.open("wb") as stream:
+            for descriptor in (1, 2):
+                os.dup2(stream.fileno(), descriptor)
     found = _tried(work)
     partial = path.with_suffix(".partial")
     try:

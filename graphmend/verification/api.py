@@ -12,50 +12,81 @@ from typing import Any
 
 from graphmend.findings import Trap
 from graphmend.verification.arms import AOT_EAGER, BACKENDS, EAGER
-from graphmend.verification.processes import WITHIN, Progress, run_sides
+from graphmend.verification.processes import WITHIN, Progress, run_sides, run_sides_apart
 from graphmend.verification.references import Reference, TargetError
 from graphmend.verification.report import Report, report_on
 from graphmend.verification.reproduction import reproduce
+from graphmend.verification.sides import Side
 from graphmend.verification.spec import Spec
 
-__all__ = ["Report", "TargetError", "verify"]
+__all__ = ["Report", "TargetError", "verify", "verify_target"]
+REPRODUCTION = "graphmend-reproduction"
 
 
 def verify(
-    fn: Callable[..., Any] | str,
-    inputs: Iterable[Any] | str | None = None,
+    fn: Callable[..., Any],
+    inputs: Iterable[Any],
     *,
     backends: Sequence[str] = (EAGER, AOT_EAGER),
     packages: Sequence[str] | None = None,
     unsafe: bool = False,
     plain: bool = False,
     trap: str = "deferred",
-    reproduction: str | os.PathLike[str] | None = None,
-    progress: Progress = lambda text: None,
+    reproduction: str | os.PathLike[str] = REPRODUCTION,
 ) -> Report:
     """Run `fn` as it is and mended, side by side, and compare all that a user could notice.
 
-    `fn` is a module or a function, and `inputs` the arguments of its calls: each a tuple or list
-    of arguments, a mapping of named ones, or the only argument. Both go to fresh processes, so
-    that they must be importable by name, as for `multiprocessing`; a script calls this under
-    `if __name__ == "__main__":`. Either may be a name instead, `"module:name"` or
-    `"file.py:name"`; then `inputs` is a function that returns them. Without `inputs`, `fn` names
-    a function without parameters that returns a pair of a callable and its inputs.
+    `fn` is a module or a function, `inputs` the arguments of its calls: each a tuple or list of
+    arguments, a mapping of named ones, or the only argument. Both go to a fresh process, so that
+    their classes and functions must be importable by name, as for `multiprocessing`; a script
+    calls this under `if __name__ == "__main__":`.
 
     `packages` are the names to mend, by default those of the packages that `fn` is made of;
     `unsafe`, `plain` and `trap` are as in `install`. `backends` are some of "eager", "aot_eager"
-    and "inductor". Where the two differ, a folder with a script that shows it is written to
-    `reproduction` (None: `graphmend-reproduction` in the current folder).
+    and "inductor". Where the two sides differ, a script that shows it is written to the folder
+    `reproduction`.
 
-    Raises ValueError for an unknown backend or `trap`, `TargetError` where `fn` cannot be
-    loaded or run, RuntimeError where a verification itself calls this.
+    Raises ValueError for an unknown backend or `trap`, `TargetError` where `fn` cannot be handed
+    over or run, FileExistsError where `reproduction` is taken, RuntimeError where a verification
+    itself calls this.
     """
     if WITHIN in os.environ:
         raise RuntimeError('call graphmend.verify under `if __name__ == "__main__":`')
+    spec = _spec(backends, packages, unsafe, plain, trap)
+    with tempfile.TemporaryDirectory(prefix="graphmend-verify-") as folder:
+        saved = _saved(fn, inputs, Path(folder))
+        spec = replace(spec, saved=saved, main=_main_script())
+        return _concluded(spec, _name(fn), run_sides_apart(spec, Path(folder)), reproduction)
+
+
+def verify_target(
+    target: str,
+    inputs: str | None,
+    *,
+    backends: Sequence[str] = (EAGER, AOT_EAGER),
+    packages: Sequence[str] | None = None,
+    unsafe: bool = False,
+    plain: bool = False,
+    trap: str = "deferred",
+    reproduction: str | os.PathLike[str] = REPRODUCTION,
+    progress: Progress = lambda text: None,
+) -> Report:
+    """`verify` for a program that is named, as on the command line, in forks of this process."""
+    for name in (target, inputs):
+        if name is not None:
+            Reference.parse(name)
+    spec = _spec(backends, packages, unsafe, plain, trap)
+    spec = replace(spec, target=target, inputs=inputs)
+    return _concluded(spec, target, run_sides(spec, progress), reproduction)
+
+
+def _spec(
+    backends: Sequence[str], packages: Sequence[str] | None, unsafe: bool, plain: bool, trap: str
+) -> Spec:
     unknown = [name for name in backends if name not in BACKENDS]
     if unknown or not backends:
-        raise ValueError(f"backends are some of {', '.join(BACKENDS)}; not {unknown or 'none'}")
-    spec = Spec(
+        raise ValueError(f"backends are some of {', '.join(BACKENDS)}, not {unknown or 'none'}")
+    return Spec(
         path=tuple(entry or os.getcwd() for entry in sys.path),
         packages=None if packages is None else tuple(packages),
         unsafe=unsafe,
@@ -63,30 +94,17 @@ def verify(
         trap=str(Trap(trap)),
         backends=tuple(backends),
     )
-    with tempfile.TemporaryDirectory(prefix="graphmend-verify-") as folder:
-        spec = _with_program(spec, fn, inputs, Path(folder))
-        original, mended = run_sides(spec, Path(folder), progress)
-        report = report_on(_name(fn), original, mended)
-        if report.equal:
-            return report
-        target = Path(reproduction or "graphmend-reproduction").resolve()
-        script = reproduce(spec, report, original, target)
-        return replace(report, reproduction=script)
 
 
-def _with_program(
-    spec: Spec, fn: Callable[..., Any] | str, inputs: Iterable[Any] | str | None, folder: Path
-) -> Spec:
-    if isinstance(fn, str):
-        if inputs is not None and not isinstance(inputs, str):
-            raise TypeError("where fn is a name, inputs is the name of a function, or None")
-        for name in (fn, inputs):
-            if name is not None:
-                Reference.parse(name)
-        return replace(spec, target=fn, inputs=inputs)
-    if inputs is None or isinstance(inputs, str):
-        raise TypeError("verify(fn, inputs) needs inputs, an iterable of arguments")
-    return replace(spec, saved=_saved(fn, inputs, folder), main=_main_script())
+def _concluded(
+    spec: Spec, name: str, found: tuple[Side, Side], reproduction: str | os.PathLike[str]
+) -> Report:
+    original, mended = found
+    report = report_on(name, original, mended)
+    if report.equal:
+        return report
+    script = reproduce(spec, report, original, Path(reproduction).resolve())
+    return replace(report, reproduction=script)
 
 
 def _saved(fn: Callable[..., Any], inputs: Iterable[Any], folder: Path) -> str:
@@ -97,8 +115,8 @@ def _saved(fn: Callable[..., Any], inputs: Iterable[Any], folder: Path) -> str:
         torch.save((fn, list(inputs)), path)
     except Exception as error:
         raise TargetError(
-            f"{_name(fn)} cannot be handed to another process ({error}): define it at the top of "
-            "a module, or name a function that makes it"
+            f"{_name(fn)} cannot be handed to another process ({error}); what it consists of must "
+            "be defined at the top of a module"
         ) from error
     return str(path)
 
@@ -113,4 +131,4 @@ def _main_script() -> str | None:
 
 
 def _name(fn: object) -> str:
-    return fn if isinstance(fn, str) else getattr(fn, "__qualname__", type(fn).__qualname__)
+    return getattr(fn, "__qualname__", type(fn).__qualname__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import decode_source
@@ -14,6 +13,7 @@ from graphmend.findings import Edit
 from graphmend.verification import copies
 from graphmend.verification.covers import MAIN
 from graphmend.verification.processes import run_sides
+from graphmend.verification.references import Reference
 from graphmend.verification.report import Report, report_on
 from graphmend.verification.sides import Side
 from graphmend.verification.spec import Spec
@@ -54,8 +54,15 @@ def reproduce(spec: Spec, report: Report, original: Side, folder: Path) -> Path:
     if spec.saved is not None:
         shutil.copy(spec.saved, folder / _SAVED)
     first = report.first_difference
-    arms = None if first is None else (first.arm,)
-    replace(spec, arms=arms, saved=None, copies=None, path=()).save(folder / _SPEC)
+    replace(
+        spec,
+        target=_as_module(spec.target),
+        inputs=_as_module(spec.inputs),
+        arms=None if first is None else (first.arm,),
+        saved=None,
+        copies=None,
+        path=(),
+    ).save(folder / _SPEC)
     script = folder / "reproduce.py"
     script.write_text(
         _SCRIPT.format(
@@ -76,11 +83,18 @@ def show(folder: Path) -> int:
     spec = Spec.load(folder / _SPEC)
     saved = str(folder / _SAVED) if (folder / _SAVED).exists() else None
     spec = replace(spec, saved=saved, copies=str(folder), path=tuple(sys.path))
-    with tempfile.TemporaryDirectory(prefix="graphmend-show-") as scratch:
-        original, mended = run_sides(spec, Path(scratch), lambda text: None)
+    original, mended = run_sides(spec)
     report = report_on(folder.name, original, mended)
     print("\n".join(_difference(report)) or "no difference")
     return 0 if report.equal else 1
+
+
+def _as_module(reference: str | None) -> str | None:
+    """A file that was named is a module among the copies."""
+    if reference is None:
+        return None
+    parsed = Reference.parse(reference)
+    return f"{parsed.module}:{parsed.name}"
 
 
 def _difference(report: Report) -> Iterator[str]:
