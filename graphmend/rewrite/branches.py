@@ -62,7 +62,7 @@ def edit_number(selection: Selection, node: ast.IfExp, function: Function, sheet
     if comments(" ".join([selection.predicate.text, *values])) != comments(text[start:end]):
         raise Refused("a comment stands where the fix would have to drop it")
     given = statement.targets[0].id
-    after = continuation(statement, (given,), selection.used_by, function)
+    after = continuation(statement, (given,), selection.used_by, function, settled=True)
     rest, inputs = selection.words.rest, inputs_of(node, function)
     writer = _Writer(selection, function, sheet, indent_of(text, start))
     sheet.gap_before(statement.lineno, header=True)
@@ -80,7 +80,7 @@ def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: S
     is_elif = text.startswith("elif", start)
     step = module.cst.default_indent
     indent = indent_of(text, start) + step * is_elif
-    region, words = region_of(node, function), selection.words
+    region, words = region_of(node, function, settled=True), selection.words
     writer = _Writer(selection, function, sheet, indent, is_elif)
     writer.branch_header(node, writer.head(words.then, region.inputs))
     writer.end_side(node.body, region.outputs)
@@ -104,7 +104,7 @@ def edit_branch(selection: Selection, node: ast.If, function: Function, sheet: S
         writer.call(node, region.last, region.outputs, [words.then, otherwise], region.inputs)
         return
     assert region.outputs is not None
-    after = continuation(node, region.outputs, selection.used_by, function)
+    after = continuation(node, region.outputs, selection.used_by, function, settled=True)
     first = sheet.first_line_from(_last_line(node) + 1)
     sheet.gap_before(first)
     sheet.before(first, indent + writer.head(words.rest, after.parameters))

@@ -22,6 +22,7 @@ from graphmend.rewrite.variables import (
     variables,
 )
 
+_MAY_MOVE = (ast.Expr, ast.If, ast.Raise, ast.Assert)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -49,8 +50,11 @@ class Region:
         return self.rest[-1] if self.rest else self.node
 
 
-def region_of(node: ast.If, function: Function) -> Region:
-    """The region that a branch opens. Raises `Refused` where it is not of one of the two forms."""
+def region_of(node: ast.If, function: Function, settled: bool = False) -> Region:
+    """The region that a branch opens. Raises `Refused` where it is not of one of the two forms.
+
+    `settled` says that whatever moves out of the function is out of it.
+    """
     rest, returns = _shape(node, function)
     sides = (node.body, [*node.orelse, *rest])
     bound = [bound_in(side, function) for side in sides]
@@ -58,7 +62,7 @@ def region_of(node: ast.If, function: Function) -> Region:
     if not returns:
         live = function.flow.live_after(node)
         outputs = tuple(n for n in dict.fromkeys([*bound[0], *bound[1]]) if n in live)
-    _require_own(set(bound[0]) | set(bound[1]), function)
+    _require_own(set(bound[0]) | set(bound[1]), function, settled)
     inputs = set().union(*(read_from_before(side, function) for side in sides))
     for side in sides:
         inputs |= {name for name in outputs if not surely_binds(side, name, function)}
@@ -103,18 +107,22 @@ def following(statement: ast.stmt, function: Function) -> tuple[ast.stmt, ...]:
 
 
 def continuation(
-    branch: ast.stmt, given: Sequence[str], count: int, function: Function
+    branch: ast.stmt,
+    given: Sequence[str],
+    count: int,
+    function: Function,
+    settled: bool = False,
 ) -> Continuation:
     """The next `count` statements behind a branch that leaves `given`.
 
-    Raises `Refused` where they cannot become a function.
+    Raises `Refused` where they cannot become a function. For `settled` see `region_of`.
     """
     statements = following(branch, function)[:count]
     returns = any(map(_leaves, statements))
     if returns and not _ends(statements, function):
         raise Refused("what uses its numbers returns on some paths only")
     bound = bound_in(statements, function)
-    _require_own({*bound, *given}, function)
+    _require_own({*bound, *given}, function, settled)
     outputs: tuple[str, ...] = ()
     if not returns:
         live = function.flow.live_after(statements[-1])
@@ -199,11 +207,16 @@ def _ends(block: Sequence[ast.stmt], function: Function) -> bool:
     return False
 
 
-def _require_own(bound: set[str], function: Function) -> None:
-    """Names that closures see, or that belong to another scope, cannot be those of a side."""
+def _require_own(bound: set[str], function: Function, settled: bool) -> None:
+    """Names that closures see, or that belong to another scope, cannot be those of a side.
+
+    A closure in a guard or output call may move out with it.
+    """
     scope = function.scope
     for inner in scope.walk():
         if inner is scope or inner.kind is ScopeKind.COMPREHENSION:
+            continue
+        if not settled and isinstance(function.module.statement_of(inner.node), _MAY_MOVE):
             continue
         for name in sorted(bound):
             if inner.mangle(name) in inner.names and inner.owner(name) is scope:

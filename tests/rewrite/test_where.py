@@ -10,6 +10,19 @@ from tests.semantics.lines import named
 from tests.sides import assert_mends, mended
 
 CAPTURED = {
+    "behind a guard whose message reads the name": """
+import torch
+
+def entry(x):
+    y = x * 2
+    torch._check(bool(y.sum() > -1e9), lambda: f"small {y.shape[0]}")
+    if y.sum() > 0:
+        y = y * 3
+    return y + 1
+
+def make():
+    return entry, [(torch.ones(2),), (-torch.ones(2),)]
+""",
     "update without else, static conjunct, or (P4)": """
 import torch
 
