@@ -18,6 +18,7 @@ from graphmend.verification.report import Report, report_on
 from graphmend.verification.reproduction import reproduce
 from graphmend.verification.sides import Side
 from graphmend.verification.spec import Spec
+from graphmend.verification.verdicts import Status
 
 __all__ = ["Report", "TargetError", "verify", "verify_target"]
 REPRODUCTION = "graphmend-reproduction"
@@ -101,6 +102,8 @@ def _concluded(
 ) -> Report:
     original, mended = found
     report = report_on(name, original, mended)
+    if all(arm.status is Status.NOT_RUN for arm in report.arms):
+        raise TargetError(f"the original cannot be run: {report.arms[0].note}")
     if report.equal:
         return report
     script = reproduce(spec, report, original, Path(reproduction).resolve())

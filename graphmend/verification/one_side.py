@@ -14,7 +14,7 @@ from graphmend.verification.apart import apart
 from graphmend.verification.arms import plan
 from graphmend.verification.copies import MENDED, Finder
 from graphmend.verification.owners import parts_of
-from graphmend.verification.program import Program, seeded
+from graphmend.verification.program import Program, seed
 from graphmend.verification.references import TargetError
 from graphmend.verification.sides import Side
 from graphmend.verification.spec import Spec
@@ -25,6 +25,7 @@ from graphmend.verification.verdicts import Failure
 def run_side(spec: Spec, side: str, original: Side | None) -> Side:
     """Run everything on one side; `original` is what was found on the other, for the mended one."""
     sys.path[:] = spec.path
+    seed()
     _prepare(spec, side, original)
     try:
         _import(spec)
@@ -87,7 +88,7 @@ def _described(program: Program, spec: Spec) -> Side:
     """What is known without a call."""
     status = graphmend.status()
     return Side(
-        traits=seeded(lambda: program).traits(),
+        traits=program.traits(),
         parts=parts_of(program.function),
         modules=_own_modules(),
         mended=dict(status.mended),

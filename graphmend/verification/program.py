@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,12 +71,15 @@ class Program:
 Maker = Callable[[], Program]
 
 
-def seeded(make: Maker) -> Program:
-    """Make a program with seeded generators, so that both sides begin alike."""
-    import random
-
+def seed() -> None:
+    """Seed the generators, so that both sides begin alike."""
     random.seed(_SEED)
     torch.manual_seed(_SEED)
+
+
+def seeded(make: Maker) -> Program:
+    """Make a program with seeded generators."""
+    seed()
     return make()
 
 
