@@ -114,6 +114,7 @@ def _child(root: str, scratch: str, arguments: list[str], mutation: str) -> None
     for stream in (1, 2):
         os.dup2(output, stream)
     os.chdir(root)
+    multiprocessing.set_start_method(None, force=True)  # that of this process is the runner's
     os.environ[mutation_hook.VARIABLE] = mutation
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [scratch, os.environ.get("PYTHONPATH")])
