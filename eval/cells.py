@@ -81,7 +81,8 @@ def _verdict(row: Row, arms: tuple[str, ...], aspects: tuple[str, ...]) -> str:
 def notes(row: Row) -> list[str]:
     """What a reader has to know about a row before believing its figures."""
     mend, before, after = row["mend"], row["before"], row["after"]
-    found = [f"{process} failed" for process in row["failures"]]
+    found = ["look-alike: our own module with the published break"] if row.get("lookalike") else []
+    found += [f"{process} failed" for process in row["failures"]]
     if mend["error"]:
         found.append(f"install failed: {mend['error']}")
     if mend["inert"]:

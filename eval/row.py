@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.recipe import Recipe
+from eval.environment import python_for
 from eval.job import Arm, Job, Task, WorkerError, run_job
 from eval.magnitude import largest_differences
 from eval.refusals import summary, with_refusals
@@ -40,10 +41,14 @@ def measure(recipe: Recipe, folder: Path, progress: Progress = lambda text: None
     results: dict[tuple[Arm, Task], dict[str, Any]] = {}
     failures: dict[str, str] = {}
     folder.mkdir(parents=True, exist_ok=True)
-    for arm, task in _ORDER:
+    try:
+        python = python_for(recipe.requires)
+    except RuntimeError as error:
+        failures["environment"] = str(error)
+    for arm, task in _ORDER if not failures else ():
         progress(f"{recipe.name}: {arm}, {task}")
         try:
-            results[arm, task] = run_job(_job(recipe, arm, task, folder), folder)
+            results[arm, task] = run_job(_job(recipe, arm, task, folder), folder, python)
         except WorkerError as error:
             failures[f"{arm} {task}"] = str(error)
     agreement = _agreement(results, folder)

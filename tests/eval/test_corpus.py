@@ -13,8 +13,11 @@ from corpus.recipe import build
 from corpus.registry import TABLE2, recipe
 from graphmend.verification.fingerprint import fingerprint, model_state
 
+# The others are built where `eval.environment` has installed what they are made of.
+HERE = [row for row in TABLE2 if row.requires == ("transformers==4.52.4",)]
 
-@pytest.mark.parametrize("row", TABLE2, ids=lambda row: row.name)
+
+@pytest.mark.parametrize("row", HERE, ids=lambda row: row.name)
 def test_a_model_is_built_the_same_every_time(row):
     one, two = build(row.builder), build(row.builder)
     assert len(one.calls) >= 3
