@@ -2,8 +2,8 @@
 
 Most models are in transformers 4.52.4 itself. Those whose code is on a hub are represented by
 look-alikes. Importing this needs neither torch nor transformers. Published figures: arXiv
-2509.16248 v4, table 2. Where the count of a shrunken model is not the published one, it is the code path or the
-release of torch that differs, not the weights.
+2509.16248 v4, table 2. Where the count of a shrunken model is not the published one, it is the
+code path or the release of torch that differs, not the weights.
 """
 
 from __future__ import annotations
