@@ -16,8 +16,9 @@ _INTRO = """\
 A check is a place where a fix or a deferral is refused, with its reason: they are listed from the
 source. Each is switched off in turn, the tests that reach it are run, the most specific first, up
 to the first that fails. Killed: a test failed. Survived: none did. Not reached: no test comes to
-it. Not decided: the tests did not come to an end in their time. A commit is named where results
-of some modules are from another one.
+it. Not decided: the tests did not come to an end in their time. A run of some checks replaces the
+results of those; where a module has results from another commit than that of the last run, above,
+the commit is named.
 """
 
 
