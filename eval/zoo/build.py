@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -15,8 +16,9 @@ from eval.zoo.shrink import Plan
 if TYPE_CHECKING:
     import torch
 
-LIMIT_S = 40.0
-_PARAMETERS = 400_000_000
+LIMIT_S = 30.0
+_PARAMETERS = 200_000_000
+_ALIKE = 5
 Make = Callable[[Plan], "torch.nn.Module"]
 
 
@@ -63,7 +65,7 @@ def build(make: Make, plans: Iterable[Plan]) -> Built:
     best: Built | None = None
     errors: list[str] = []
     for plan in plans:
-        if errors and time.process_time() > deadline:
+        if errors and (time.process_time() > deadline or _hopeless(errors)):
             break
         try:
             model = model_of(make, plan)
@@ -77,7 +79,7 @@ def build(make: Make, plans: Iterable[Plan]) -> Built:
                 best = Built(model, found, plan)
             if found.whole:
                 break
-            errors += found.errors
+            errors.append(f"{_words(plan)}: {found.errors[0]}")
     if best is None:
         raise CannotBuild("\n".join(errors))
     return best
@@ -100,6 +102,12 @@ def _size_on_meta(make: Make, plan: Plan) -> int:
         return sum(p.numel() for p in make(plan).parameters())
     except Exception:
         return 0
+
+
+def _hopeless(errors: list[str]) -> bool:
+    """The last plans all led to the same, whatever the sizes."""
+    last = {re.sub(r"\d+", "", error.partition(": ")[2]) for error in errors[-_ALIKE:]}
+    return len(errors) >= _ALIKE and len(last) == 1
 
 
 def _words(plan: Plan) -> str:

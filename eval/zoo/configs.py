@@ -16,17 +16,30 @@ def small_config(default: Any, plan: Plan, tokens: Tokens | None = None) -> Any:
     """
     tokens = tokens or Tokens()
     arguments, nested = _arguments(default, plan, tokens)
-    if not nested:
-        return type(default)(**arguments)
     try:
-        return type(default)(**arguments, **nested)
+        small = type(default)(**arguments, **nested)
     except (TypeError, AttributeError):  # older classes want dictionaries
-        return type(default)(**arguments, **{k: v.to_dict() for k, v in nested.items()})
+        if not nested:
+            raise
+        small = type(default)(**arguments, **{k: v.to_dict() for k, v in nested.items()})
+    return _complete(small, default, plan, tokens)
+
+
+def _complete(small: Any, default: Any, plan: Plan, tokens: Tokens) -> Any:
+    """With the entries that the constructor was not told, as it has no argument for them."""
+    missing = {k: v for k, v in _public(default).items() if k not in vars(small)}
+    for name, value in {**missing, **shrunken(missing, plan, tokens)}.items():
+        setattr(small, name, value)
+    return small
+
+
+def _public(config: Any) -> dict[str, Any]:
+    return {k: v for k, v in vars(config).items() if not k.startswith("_")}
 
 
 def _arguments(default: Any, plan: Plan, tokens: Tokens) -> tuple[dict[str, Any], dict[str, Any]]:
     """What to pass to the constructor: plain values, and nested configurations."""
-    values = {k: v for k, v in vars(default).items() if not k.startswith("_")}
+    values = _public(default)
     nested = {
         k: small_config(v, plan, tokens) for k, v in values.items() if hasattr(v, "to_diff_dict")
     }
@@ -73,7 +86,7 @@ def _declared(cls: type) -> dict[str, Any]:
 def _chosen(value: Any) -> bool:
     """Whether it is chosen where it differs from what the constructor would derive.
 
-    A list with one entry a layer is, and a dictionary.
+    A list with one entry a layer is, a dictionary, and what is not set at all.
     """
     lists = isinstance(value, (list, tuple)) and any(isinstance(v, str) for v in value)
-    return lists or isinstance(value, dict)
+    return lists or value is None or isinstance(value, dict)

@@ -21,7 +21,8 @@ class Facts:
         }
         self.required = [n for n, p in self.parameters.items() if p.default is p.empty]
         self.main = getattr(model, "main_input_name", None)
-        self._values = list(_walk(getattr(model, "config", None), ""))
+        config = getattr(model, "config", None) or getattr(model, "default_cfg", None)
+        self._values = list(_walk(config, ""))
 
     def all(self, pattern: str, within: str = "") -> list[Any]:
         """Values of the entries whose name matches `pattern` and whose path holds `within`."""

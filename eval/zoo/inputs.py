@@ -19,6 +19,8 @@ KINDS: dict[str, str] = {
     "audio": r"input_features(_mask)?|feature_attention_mask|input_values|audio_\w+",
     "series": r"(past|future|static)_\w+|states|actions|rewards|returns_to_go|timesteps|inputs"
     r"|freq",
+    "latent": r"sample|hidden_states|timesteps?|encoder_hidden_states|encoder_attention_mask"
+    r"|pooled_projections|img_ids|txt_ids|guidance|class_labels|controlnet_cond",
 }
 # Given only where they are required: their defaults are what most users run with.
 _OPTIONAL = re.compile(
@@ -36,11 +38,14 @@ _MAYBE = re.compile(
 def kinds(facts: Facts) -> list[str]:
     """The kinds of input that a model takes, in the order of KINDS."""
     names = wanted(facts, list(KINDS))
-    return [kind for kind in KINDS if any(kind in _kinds_of(name) for name in names)]
+    found = [kind for kind in KINDS if any(kind in _kinds_of(name) for name in names)]
+    if "latent" in found and not {"timestep", "timesteps"} & facts.parameters.keys():
+        found.remove("latent")  # elsewhere these names mean something else
+    return found
 
 
 def wanted(facts: Facts, given: list[str]) -> list[str]:
-    """The parameters to fill when these kinds of input are given."""
+    """The parameters to fill when these kinds of input are given, the doubtful ones last."""
     names = []
     for name in facts.parameters:
         of = _kinds_of(name)
@@ -51,7 +56,7 @@ def wanted(facts: Facts, given: list[str]) -> list[str]:
             names.append(name)
     if "attention_mask" in names and "input_ids" not in names:
         names.remove("attention_mask")
-    return names
+    return sorted(names, key=lambda name: bool(_MAYBE.fullmatch(name)))
 
 
 def _kinds_of(name: str) -> list[str]:

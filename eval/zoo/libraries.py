@@ -11,7 +11,11 @@ from eval.zoo.shrink import Plan
 if TYPE_CHECKING:
     import torch
 
-LIBRARIES = ("transformers", "diffusers", "timm")
+LIBRARIES = {
+    "transformers": "eval.zoo.transformers_zoo",
+    "diffusers": "eval.zoo.diffusers_zoo",
+    "timm": "eval.zoo.timm_zoo",
+}
 
 
 class Library(Protocol):
@@ -36,5 +40,8 @@ class Library(Protocol):
 
 
 def library(name: str) -> Library:
-    """The library of that name. Importing it does not import the library's own package."""
-    return cast(Library, importlib.import_module(f"eval.zoo.{name}_zoo"))
+    """The library of that name, or the module of that name for one that is not listed.
+
+    Importing it does not import the library's own package.
+    """
+    return cast(Library, importlib.import_module(LIBRARIES.get(name, name)))

@@ -27,6 +27,7 @@ from eval.zoo.worker import run
 
 _OUTPUT_KEPT = 2000
 _POLL_S = 0.02
+_MEMORY = 10 << 30
 
 
 class Nursery:
@@ -49,7 +50,7 @@ class Nursery:
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if not answer:
-            self._process = None
+            self.close()
             failure: str | None = "the process that starts the others died"
         else:
             failure = json.loads(answer)["failure"]
@@ -60,9 +61,9 @@ class Nursery:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait()
+        if self._process is not None:
+            with self._process:  # closes its input, which ends it, and waits
+                pass
             self._process = None
 
     def _start(self) -> subprocess.Popen[str]:
@@ -119,6 +120,7 @@ def _run(job: Job, mend_error: str | None, log: Path) -> int:
         os.dup2(nothing.fileno(), 0)
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S + 5))
     try:
         run(job, mend_error)

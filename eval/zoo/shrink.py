@@ -72,6 +72,8 @@ _WIDTH = _named(
     r"conv_dim",
     r"stem_channels",
     r"feature_size",
+    r"(coordinate|shape)_size",
+    r"upsample_groups",
 )
 _NOT_WIDTH = _named(
     r"vocab",
@@ -121,6 +123,7 @@ _TOP_EXPERTS = _named(
 )
 _VOCABULARY = _named(r"vocab(ulary)?_size", r"vocab_size_\w+")
 _TOKEN = _named(r"_ids?$", r"token_index$", r"_token$", r"_idx$")
+_PLACEHOLDER = _named(r"(image|video|audio)_token_(id|index)")
 _POSITION_COUNT = _named(
     r"max_position",
     r"^n_positions$",
@@ -142,18 +145,24 @@ class Tokens:
             return identity
         return self._given.setdefault(identity, VOCABULARY - 1 - len(self._given))
 
+    def fresh(self) -> int:
+        """A number that no other token has."""
+        return self(VOCABULARY + max(self._given, default=0))
+
 
 def shrunken(values: Mapping[str, Any], plan: Plan, tokens: Tokens) -> dict[str, Any]:
     """The entries of one configuration that are to change, with what they become."""
     changed = {}
     for name, value in values.items():
         small = _small(name, value, values, plan, tokens)
-        if small != value:
+        if small is not value and small != value:
             changed[name] = small
     return {**changed, **_columns(values, plan)}
 
 
 def _small(name: str, value: Any, values: Mapping[str, Any], plan: Plan, tokens: Tokens) -> Any:
+    if value is None and _PLACEHOLDER.fullmatch(name):
+        return tokens.fresh()
     if isinstance(value, dict):
         return {k: _sections(k, v, plan) for k, v in value.items()}
     if isinstance(value, bool) or not isinstance(value, (int, list, tuple)):
@@ -165,11 +174,12 @@ def _small(name: str, value: Any, values: Mapping[str, Any], plan: Plan, tokens:
     if _TOKEN.search(name) and _numbers(value) and max(value) >= VOCABULARY:
         return type(value)(tokens(v) for v in value)
     if plan.layers is not None and _INDICES.search(name):
-        return _indices(value, plan.layers)
+        stages = name.startswith("out_") and isinstance(values.get("depths"), (list, tuple))
+        return value if stages else _indices(value, plan.layers)
     if plan.layers is not None and _STAGES.search(name) and _numbers(value):
         return type(value)(min(v, 1) for v in value)
     if _is_width(name, plan):
-        return _each(value, lambda v: _divided(v, plan.divisor))
+        return _all_divided(value, plan.divisor)
     if _IMAGE_SIZE.search(name) and plan.images and _numbers(value):
         return type(value)(_image(v, values) for v in value)
     return value
@@ -211,10 +221,12 @@ def _divided(value: Any, divisor: int) -> Any:
     return value // divisor if wide and value % divisor == 0 else value
 
 
-def _each(value: Any, change: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)(_each(v, change) for v in value)
-    return change(value)
+def _all_divided(value: Any, divisor: int) -> Any:
+    """A list of widths divided, or as it is where one of them cannot be."""
+    if not _numbers(value):
+        return value
+    small = [_divided(v, divisor) for v in value]
+    return value if any(a == b for a, b in zip(small, value, strict=True)) else type(value)(small)
 
 
 def _numbers(value: Any) -> bool:

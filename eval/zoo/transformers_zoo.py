@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval.zoo.agreeing import agreeing
 from eval.zoo.configs import small_config
+from eval.zoo.exceptions import corrected
 from eval.zoo.shrink import PLANS, Plan
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def plans(name: str) -> Iterator[Plan]:
 def _default_config(name: str) -> Any:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    return CONFIG_MAPPING[_main_type(name)]()
+    return agreeing(corrected(PACKAGE, name, CONFIG_MAPPING[_main_type(name)]()))
 
 
 @cache

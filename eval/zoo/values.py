@@ -20,7 +20,7 @@ _DECODER_LENGTH = 8
 _SAMPLES = 6400
 _FRAMES = 128
 _PATCHES = 16
-_GRID = ((4, 4), (4, 8))
+_GRID = ((4, 8),)
 _VOCABULARY = 1000
 _BINS = (
     r"num_mel_bins|n_mels|mel_bins|feature_size|n_mel_bins|input_feat_per_channel"
@@ -63,7 +63,6 @@ def _ones(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
     yield _same(torch.ones(batch, LENGTH, dtype=torch.long))
-    yield _same(torch.ones(batch, LENGTH, dtype=torch.bool))
 
 
 def _boxes(facts: Facts, batch: int) -> Iterator[Maker]:
@@ -111,15 +110,16 @@ def _images(facts: Facts, batch: int) -> Iterator[Maker]:
         for n in dict.fromkeys((1, frames, 2, 5)):
             yield _noise(batch, n, channels, *size)
     yield _noise(batch, _PATCHES, cut)
+    yield _noise(1, channels, patch, patch * sum(h * w for h, w in _grid(facts)))
     yield _same(torch.zeros(batch, 3, 64, 64, dtype=torch.long))
     for tiles in (1, 4):
         yield _noise(batch, 1, tiles, channels, *sizes[0])
 
 
 def _grid(facts: Facts) -> tuple[tuple[int, int], ...]:
-    """Rows and columns of patches of two images, each a whole number of merged patches."""
+    """Rows and columns of patches of each image, a whole number of merged patches."""
     merge = facts.number(r"spatial_merge_size|merge_size|spatial_merge|merge_kernel_size", 2)
-    return _GRID if merge <= 2 else ((merge * 2, merge * 2),) * 2
+    return _GRID if merge <= 2 else ((merge * 2, merge * 2),)
 
 
 def _grids(facts: Facts, batch: int) -> Iterator[Maker]:
@@ -134,6 +134,15 @@ def _flat_grids(facts: Facts, batch: int) -> Iterator[Maker]:
     yield _same(torch.tensor([list(pair) for pair in _grid(facts)]))
 
 
+def _flattened(facts: Facts, batch: int) -> Iterator[Maker]:
+    import torch
+
+    cut = facts.number(r"num_channels", 3) * facts.number(r"patch_size", 16) ** 2
+    places = torch.arange(1, _PATCHES + 1)
+    rows_and_columns = torch.stack([places, places], dim=1).float().expand(batch, -1, -1)
+    yield lambda seed: torch.cat([rows_and_columns, noise(seed, batch, _PATCHES, cut)], dim=-1)
+
+
 def _sizes_of_images(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
@@ -145,6 +154,7 @@ def _shapes(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
     yield _same(torch.tensor([[4, 4]] * batch))
+    yield _same(torch.tensor([list(pair) for pair in _grid(facts)]))
 
 
 def _merges(facts: Facts, batch: int) -> Iterator[Maker]:
@@ -212,8 +222,7 @@ def _past_mask(facts: Facts, batch: int) -> Iterator[Maker]:
 
 
 def _past_time(facts: Facts, batch: int) -> Iterator[Maker]:
-    features = facts.number(r"num_time_features", 1)
-    yield _noise(*_past_shapes(facts, batch)[0], max(features, 1))
+    yield _noise(*_past_shapes(facts, batch)[0], facts.number(r"num_time_features", 0))
 
 
 def unknown(name: str, facts: Facts, batch: int) -> Iterator[Maker]:
@@ -242,6 +251,7 @@ MAKERS: tuple[tuple[str, Makers], ...] = (
     (r"(\w+_)?pixel_values(_videos)?|image", _images),
     (r"(image_|video_)?grid_thw", _grids),
     (r"image_grid_hw", _flat_grids),
+    (r"flattened_patches", _flattened),
     (r"image_sizes", _sizes_of_images),
     (r"spatial_shapes|target_sizes", _shapes),
     (r"(image_|video_)?merge_sizes", _merges),
