@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def agree(
     backends: tuple[str, ...] = BACKENDS,
 ) -> None:
     """Compare a program with its mended text, as `keeps` does."""
-    expected = _calls(load(text, folder / "original.py"), gradients)
+    expected = list(_calls(load(text, folder / "original.py"), gradients))
     for backend in (None, *backends):
         options = {} if backend is None else {"backend": backend, "fullgraph": captured}
         module = load(source, folder / f"mended_{backend}.py")
@@ -59,24 +60,26 @@ def agree(
     if not captured:
         module = load(source, folder / "whole.py")
         torch._dynamo.reset()
-        seen = _calls(module, gradients, backend="eager", fullgraph=True)
-        errors = [call[0].error for call in seen if call[0].error is not None]
-        assert any(issubclass(error[0], torch._dynamo.exc.TorchDynamoException) for error in errors)
+        calls = _calls(module, gradients, backend="eager", fullgraph=True)
+        assert any(_is_refused_whole(seen) for seen, *_ in calls)
+
+
+def _is_refused_whole(seen: Seen) -> bool:
+    error = seen.error
+    return error is not None and issubclass(error[0], torch._dynamo.exc.TorchDynamoException)
 
 
 Shown = tuple[Seen, list[tuple[int, int, bool]], float]
 
 
-def _calls(module: types.ModuleType, gradients: bool, **options: Any) -> list[Shown]:
-    """What each call showed, what its results share with others, and the next random number."""
+def _calls(module: types.ModuleType, gradients: bool, **options: Any) -> Iterator[Shown]:
+    """What each call shows, what its results share with others, and the next random number."""
     owner, inputs = module.make()
     call = torch.compile(owner, **options) if options else owner
-    shown = []
     for arguments in inputs:
         seen = observe(call, owner, arguments, gradients)
         following = torch.rand(1).item()
-        shown.append((seen, _shared(seen.value, [seen.arguments, _tensors(owner)]), following))
-    return shown
+        yield seen, _shared(seen.value, [seen.arguments, _tensors(owner)]), following
 
 
 def _tensors(owner: Any) -> list[torch.Tensor]:
