@@ -1,5 +1,7 @@
 """Every private part of TorchDynamo that is patched, in one place, with its probe.
 
+Names that are only used stand in `private_names`, what is read from objects in `probes`.
+
 The patches go in when torch._dynamo is imported. The probes run once, inside the first real
 compile that meets a deferred call or a selection; when one fails, they run in place from then on.
 """
@@ -39,6 +41,7 @@ from graphmend.runtime import (
 )
 from graphmend.runtime.async_failures import with_exceptions
 from graphmend.runtime.handlers import frames_of
+from graphmend.runtime.private_names import first_missing
 from graphmend.runtime.probes import READ, Internal, takes
 from graphmend.runtime.recovery import with_recovery
 from graphmend.runtime.region import in_place_sites, region_of
@@ -102,7 +105,9 @@ PATCHED = (
 
 
 def patch() -> None:
-    """Put the patches in. Raises when this torch does not have what they replace."""
+    """Put the patches in. Raises when this torch does not have what they replace and use."""
+    if missing := first_missing():
+        raise RuntimeError(f"there is no {missing}")
     for internal in PATCHED:
         if not internal.fits():
             raise RuntimeError(f"{internal.name} is not what it was")
