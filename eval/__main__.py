@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from corpus.registry import TABLE2
-from eval import mutations, table2, trees
+from eval import mutations, operator_report, table2, trees
 from eval.zoo import options as zoo
 
 
@@ -35,6 +35,10 @@ def main(arguments: list[str] | None = None) -> int:
     drawn.add_argument("--workers", type=int, default=2, help="processes")
     drawn.add_argument("--output", type=Path, help="folder for the results")
     drawn.add_argument("--replay", type=Path, metavar="FILE", help="run one counterexample again")
+    facts = commands.add_parser("operators", help="the facts about operators, tried one by one")
+    facts.add_argument("operators", nargs="*", metavar="OPERATOR", help="torch.cumsum, say (all)")
+    facts.add_argument("--each", type=int, default=2, help="samples of one dtype")
+    facts.add_argument("--output", type=Path, help="folder for the results")
     every = commands.add_parser("zoo", help="every architecture of a library, built small")
     zoo.add_arguments(every)
     options = parser.parse_args(arguments)
@@ -46,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         return mutations.run(
             options.checks, options.output, options.reach, options.tests, options.record
         )
+    if options.command == "operators":
+        return operator_report.run(options.operators, options.output, options.each)
     if options.command == "trees":
         _require_known("library", options.libraries, libraries, parser)
         return trees.run(options.libraries, options.output)

@@ -115,11 +115,16 @@ def _meant(
     function: Function | None,
     stmt: ast.stmt | None,
 ) -> set[str]:
-    """The parameters given to a purpose: not None or False, and no second tensor for `dim`."""
+    """The parameters given to a purpose, with their values where these are constants.
+
+    None and False are no purpose; a second tensor for `dim` is not given to that parameter.
+    """
     meant = set()
     for name, value in given.items():
         if isinstance(value, ast.Constant) and (value.value is None or value.value is False):
             continue
+        if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float):
+            meant.add(f"{name}={value.value}")
         if name == "dim" and kinds.evaluate(value, function, stmt).tag is Tag.TENSOR:
             name = "other"
         meant.add(name)

@@ -72,13 +72,23 @@ class OperatorFacts:
         return not self.total
 
     def given(self, arguments: Collection[str]) -> OperatorFacts:
-        """The facts of a call that gives these parameters (by name, the first one included)."""
+        """The facts of a call that gives these parameters (by name, the first one included).
+
+        `name=value` besides a name says that its value is known.
+        """
         result = self
+        alone = sum("=" not in argument for argument in arguments) == 1
         for condition, override in self.when.items():
-            alone = condition == "alone" and len(arguments) == 1
-            if alone or condition in arguments:
+            if alone if condition == "alone" else _holds(condition, arguments):
                 result = replace(result, **_typed(override))
-        return replace(result, total=False) if self.total and len(arguments) > 1 else result
+        return result if alone or not self.total else replace(result, total=False)
+
+
+def _holds(condition: str, arguments: Collection[str]) -> bool:
+    """Whether a call meets a condition of `when`; a value that is not known may be any."""
+    name, _, value = condition.partition("=")
+    unknown = name in arguments and not any(a.startswith(f"{name}=") for a in arguments)
+    return condition in arguments or (bool(value) and unknown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from eval import operator_check
 from eval import operators as generator
+from eval.operator_trial import Sample, observe
 from graphmend.analyses.operators import (
     OperatorFacts,
     facts,
@@ -230,6 +232,11 @@ def test_variants_follow_the_parameters_given() -> None:
     assert known("torch.nn.functional.relu").given({"input", "inplace"}).writes == {0}
     assert known("torch.isinf").given({"input"}).total
     assert not known("torch.any").given({"input", "dim"}).total
+    norm = known("torch.norm")
+    assert norm.given({"input", "p", "p=nuc"}).raises_on_data
+    assert norm.given({"input", "p"}).raises_on_data  # any order
+    assert not norm.given({"input", "p", "p=2"}).raises_on_data
+    assert not norm.given({"input"}).raises_on_data
 
 
 def test_dtypes_are_constants() -> None:
@@ -245,3 +252,37 @@ def test_every_entry_loads() -> None:
         }  # fmt: skip
     for name in data["modules"]:
         assert module_facts(name) is not None
+
+
+@pytest.mark.pinned
+def test_a_sample_of_the_operators_does_what_the_tables_say() -> None:
+    chosen = operator_check.names()[::25]
+    checked = list(operator_check.check_all(chosen, each=1, vary_all=False))
+    assert [one.name for one in checked] == chosen
+    assert {one.name: one.wrong for one in checked if one.wrong} == {}
+    assert sum(bool(one.calls) for one in checked) > len(chosen) * 2 / 3
+
+
+@pytest.mark.parametrize(
+    "function, sample, fact",
+    [
+        (torch.add, (_x(), 1), None),
+        (torch.Tensor.add_, (_x(), 1), "writes"),
+        (torch.Tensor.t_, (_x(),), "writes"),
+        (torch.Tensor.view, (_x(), -1), "aliases"),
+        (torch.nn.functional.dropout, (_x(),), "random"),
+        (torch.linalg.cholesky, (torch.eye(2),), "fails"),
+        (torch.gather, (_x(), 1, _i()[None]), "fails"),
+        (lambda x: torch.set_default_dtype(torch.float64), (_x(),), "settings"),
+    ],
+)
+def test_a_trial_sees_what_an_operator_does(
+    function: Callable[..., object], sample: tuple[object, ...], fact: str | None
+) -> None:
+    try:
+        seen = observe(Sample(function, sample))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert seen.works
+    for name in ("writes", "aliases", "random", "fails", "settings"):
+        assert bool(getattr(seen, name)) == (name == fact or (name, fact) == ("aliases", "writes"))
