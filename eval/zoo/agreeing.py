@@ -17,11 +17,18 @@ def agreeing(config: Any) -> Any:
         _derive(part)
     text = getattr(config, "text_config", None)
     width = vars(text).get("hidden_size") if text is not None else None
+    if not isinstance(width, int):
+        return config
     for part in _parts(config):
-        for name in _MEET:
-            if isinstance(vars(part).get(name), int) and isinstance(width, int):
+        for name in (*_MEET, *["hidden_size"] * (part is config)):
+            if isinstance(vars(part).get(name), int):
                 setattr(part, name, width)
     return config
+
+
+def matching(config: Any, cls: type) -> Any:
+    """The configuration, or the part of it, that a model class is made from."""
+    return next((part for part in _parts(config) if isinstance(part, cls)), config)
 
 
 def _parts(config: Any) -> list[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 30.0
 _PARAMETERS = 200_000_000
-_ALIKE = 5
+_ALIKE = 9
 Make = Callable[[Plan], "torch.nn.Module"]
 
 

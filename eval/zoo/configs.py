@@ -30,6 +30,10 @@ def _complete(small: Any, default: Any, plan: Plan, tokens: Tokens) -> Any:
     missing = {k: v for k, v in _public(default).items() if k not in vars(small)}
     for name, value in {**missing, **shrunken(missing, plan, tokens)}.items():
         setattr(small, name, value)
+    indices = getattr(default, "_out_indices", None)  # of backbones; their names follow
+    if indices:
+        kept = {"out_indices": list(indices), "depths": _public(default).get("depths")}
+        small.out_indices = {**kept, **shrunken(kept, plan, tokens)}["out_indices"]
     return small
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from eval.zoo.facts import Facts
+from eval.zoo.latent_values import LATENT_MAKERS
 from eval.zoo.values import MAKERS, Maker, unknown
 
 KINDS: dict[str, str] = {
@@ -24,7 +25,7 @@ KINDS: dict[str, str] = {
 }
 # Given only where they are required: their defaults are what most users run with.
 _OPTIONAL = re.compile(
-    r"decoder_attention_mask|pixel_attention_mask|future_\w+|classes_structure"
+    r"decoder_attention_mask|future_\w+|classes_structure"
     r"|past_(key|buckets|observed|values_padding)\w*|image_position_ids|cross_attention_mask"
     r"|audio_(codes|scales|labels|prompt\w*|latents\w*|attention_mask|feature_lengths)"
     r"|input_points|visual_(feats|pos)_mask|static_\w+|image_grid_hw"
@@ -32,6 +33,7 @@ _OPTIONAL = re.compile(
 # Tried without first.
 _MAYBE = re.compile(
     r"image_sizes|target_sizes|input_features_mask|feature_attention_mask|spatial_shapes"
+    r"|pixel_attention_mask"
 )
 
 
@@ -39,9 +41,15 @@ def kinds(facts: Facts) -> list[str]:
     """The kinds of input that a model takes, in the order of KINDS."""
     names = wanted(facts, list(KINDS))
     found = [kind for kind in KINDS if any(kind in _kinds_of(name) for name in names)]
-    if "latent" in found and not {"timestep", "timesteps"} & facts.parameters.keys():
-        found.remove("latent")  # elsewhere these names mean something else
+    if not _is_latent(facts) and "latent" in found:
+        found.remove("latent")
     return found
+
+
+def _is_latent(facts: Facts) -> bool:
+    """Whether it is a part of a diffusion model; elsewhere the same names mean something else."""
+    times = {"timestep", "timesteps", "sample"} & facts.parameters.keys()
+    return bool(times) and "returns_to_go" not in facts.parameters
 
 
 def wanted(facts: Facts, given: list[str]) -> list[str]:
@@ -68,7 +76,8 @@ def candidates(name: str, facts: Facts, batch: int) -> list[Maker]:
     absent: list[Maker] = []
     if _MAYBE.fullmatch(name) and name not in facts.required:
         absent.append(lambda seed: None)
-    for pattern, make in MAKERS:
+    latents = LATENT_MAKERS if _is_latent(facts) else ()
+    for pattern, make in (*latents, *MAKERS):
         if re.fullmatch(pattern, name):
             return [*absent, *make(facts, batch)]
     return [*absent, *unknown(name, facts, batch)]

@@ -71,11 +71,18 @@ class Nursery:
         return subprocess.Popen(
             [sys.executable, "-m", "eval.zoo.nursery", self._source, self._arm],
             cwd=ROOT,
-            env=private_environment(self._folder, self._arm),
+            env=_environment(self._folder, self._arm),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+
+
+def _environment(folder: Path, arm: str) -> dict[str, str]:
+    """As for other measurements, but analyses are kept where the user's are, for later runs."""
+    environment = private_environment(folder, arm)
+    del environment["GRAPHMEND_CACHE_DIR"]
+    return environment
 
 
 def serve(source: str, arm: str, jobs: IO[str], answers: IO[str]) -> None:

@@ -45,6 +45,7 @@ _POSITIONS = 512
 _EXPERTS = 8
 _IMAGE = 128
 _NARROW = 32  # a narrower width is left as it is
+_COLOURS = 4
 _COLUMN_KINDS = 4  # the most layers kept to have one of each kind
 
 
@@ -222,11 +223,12 @@ def _divided(value: Any, divisor: int) -> Any:
 
 
 def _all_divided(value: Any, divisor: int) -> Any:
-    """A list of widths divided, or as it is where one of them cannot be."""
+    """A list of widths divided, or as it is where one of them cannot be. Colours are no widths."""
     if not _numbers(value):
         return value
-    small = [_divided(v, divisor) for v in value]
-    return value if any(a == b for a, b in zip(small, value, strict=True)) else type(value)(small)
+    small = [v if v <= _COLOURS else _divided(v, divisor) for v in value]
+    kept = [v for v, s in zip(value, small, strict=True) if v == s and v > _COLOURS]
+    return value if kept else type(value)(small)
 
 
 def _numbers(value: Any) -> bool:

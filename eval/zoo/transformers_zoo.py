@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.zoo.agreeing import agreeing
+from eval.zoo.agreeing import agreeing, matching
 from eval.zoo.configs import small_config
 from eval.zoo.exceptions import corrected
 from eval.zoo.shrink import PLANS, Plan
@@ -57,8 +57,9 @@ def small_model(name: str, cls: str, plan: Plan) -> torch.nn.Module:
     """A model of that class with a shrunken configuration; raises what its constructor raises."""
     import transformers
 
-    config = small_config(_default_config(name), plan)
-    model: torch.nn.Module = getattr(transformers, cls)(config)
+    made = getattr(transformers, cls)
+    default = matching(_default_config(name), made.config_class)
+    model: torch.nn.Module = made(small_config(default, plan))
     return model
 
 

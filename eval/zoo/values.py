@@ -28,11 +28,13 @@ _BINS = (
 )
 
 
-def _noise(*shape: int) -> Maker:
+def noise_of(*shape: int) -> Maker:
+    """Seeded normal values of a shape."""
     return lambda seed: noise(seed, *shape)
 
 
-def _same(value: torch.Tensor) -> Maker:
+def same(value: torch.Tensor) -> Maker:
+    """This very value for every seed."""
     return lambda seed: value.clone()
 
 
@@ -62,20 +64,20 @@ def _decoder_tokens(facts: Facts, batch: int) -> Iterator[Maker]:
 def _ones(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.ones(batch, LENGTH, dtype=torch.long))
+    yield same(torch.ones(batch, LENGTH, dtype=torch.long))
 
 
 def _boxes(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same((torch.arange(batch * LENGTH * 4) % 4 * 10).reshape(batch, LENGTH, 4))
-    yield _same(torch.zeros(batch, LENGTH, 8))
+    yield same((torch.arange(batch * LENGTH * 4) % 4 * 10).reshape(batch, LENGTH, 4))
+    yield same(torch.zeros(batch, LENGTH, 8))
 
 
 def _token_types(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.zeros(batch, LENGTH, dtype=torch.long))
+    yield same(torch.zeros(batch, LENGTH, dtype=torch.long))
 
 
 def image_sizes(facts: Facts) -> list[tuple[int, int]]:
@@ -98,22 +100,22 @@ def _images(facts: Facts, batch: int) -> Iterator[Maker]:
     if any("grid" in name for name in facts.parameters):
         cut *= facts.number(r"temporal_patch_size", 1)
         rows = sum(h * w for h, w in _grid(facts))
-        yield _noise(rows, cut)
-        yield _noise(rows, channels, patch, patch)
-        yield _noise(1, rows, cut)
+        yield noise_of(rows, cut)
+        yield noise_of(rows, channels, patch, patch)
+        yield noise_of(1, rows, cut)
     if {"spatial_shapes", "pixel_position_ids"} & facts.parameters.keys():
-        yield _noise(batch, _PATCHES, cut)
+        yield noise_of(batch, _PATCHES, cut)
     frames = facts.number(r"num_frames|frames_per_clip|num_video_frames", 2)
     sizes = image_sizes(facts)
     for size in sizes:
-        yield _noise(batch, channels, *size)
+        yield noise_of(batch, channels, *size)
         for n in dict.fromkeys((1, frames, 2, 5)):
-            yield _noise(batch, n, channels, *size)
-    yield _noise(batch, _PATCHES, cut)
-    yield _noise(1, channels, patch, patch * sum(h * w for h, w in _grid(facts)))
-    yield _same(torch.zeros(batch, 3, 64, 64, dtype=torch.long))
+            yield noise_of(batch, n, channels, *size)
+    yield noise_of(batch, _PATCHES, cut)
+    yield noise_of(1, channels, patch, patch * sum(h * w for h, w in _grid(facts)))
+    yield same(torch.zeros(batch, 3, 64, 64, dtype=torch.long))
     for tiles in (1, 4):
-        yield _noise(batch, 1, tiles, channels, *sizes[0])
+        yield noise_of(batch, 1, tiles, channels, *sizes[0])
 
 
 def _grid(facts: Facts) -> tuple[tuple[int, int], ...]:
@@ -125,13 +127,13 @@ def _grid(facts: Facts) -> tuple[tuple[int, int], ...]:
 def _grids(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.tensor([[1, h, w] for h, w in _grid(facts)]))
+    yield same(torch.tensor([[1, h, w] for h, w in _grid(facts)]))
 
 
 def _flat_grids(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.tensor([list(pair) for pair in _grid(facts)]))
+    yield same(torch.tensor([list(pair) for pair in _grid(facts)]))
 
 
 def _flattened(facts: Facts, batch: int) -> Iterator[Maker]:
@@ -147,27 +149,29 @@ def _sizes_of_images(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
     for size in image_sizes(facts):
-        yield _same(torch.tensor([list(size)] * batch))
+        yield same(torch.tensor([list(size)] * batch))
 
 
 def _shapes(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.tensor([[4, 4]] * batch))
-    yield _same(torch.tensor([list(pair) for pair in _grid(facts)]))
+    yield same(torch.tensor([[4, 4]] * batch))
+    yield same(torch.tensor([list(pair) for pair in _grid(facts)]))
 
 
 def _merges(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.tensor([2] * len(_grid(facts))))
+    yield same(torch.tensor([2] * len(_grid(facts))))
 
 
 def _patch_mask(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
-    yield _same(torch.ones(batch, _PATCHES, dtype=torch.long))
-    yield _same(torch.ones(batch, *image_sizes(facts)[0], dtype=torch.long))
+    yield same(torch.ones(batch, _PATCHES, dtype=torch.long))
+    size = image_sizes(facts)[0]
+    for shape in (size, (1, *size), (1,)):
+        yield same(torch.ones(batch, *shape, dtype=torch.long))
 
 
 def _frame_counts(facts: Facts) -> list[int]:
@@ -179,32 +183,32 @@ def _frame_counts(facts: Facts) -> list[int]:
 def _features(facts: Facts, batch: int) -> Iterator[Maker]:
     bins = facts.number(_BINS, 80)
     for n in dict.fromkeys([*_frame_counts(facts), facts.number(r"max_length", _FRAMES)]):
-        yield _noise(batch, bins, n)
-        yield _noise(batch, n, bins)
-        yield _noise(batch, 1, n, bins)
-        yield _noise(batch, n, 2 * bins)
-    yield _noise(batch, 1, 1001, 64)
+        yield noise_of(batch, bins, n)
+        yield noise_of(batch, n, bins)
+        yield noise_of(batch, 1, n, bins)
+        yield noise_of(batch, n, 2 * bins)
+    yield noise_of(batch, 1, 1001, 64)
 
 
 def _features_mask(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
     for n in _frame_counts(facts):
-        yield _same(torch.ones(batch, n, dtype=torch.long))
+        yield same(torch.ones(batch, n, dtype=torch.long))
 
 
 def _waves(facts: Facts, batch: int) -> Iterator[Maker]:
     bins = facts.number(r"num_mel_bins|input_dim", 80)
-    yield _noise(batch, _SAMPLES)
-    yield _noise(batch, 1, _SAMPLES)
-    yield _noise(batch, facts.number(r"max_length", _FRAMES), bins)
-    yield _noise(batch, _FRAMES, bins)
-    yield _noise(batch, 6 * _SAMPLES)
+    yield noise_of(batch, _SAMPLES)
+    yield noise_of(batch, 1, _SAMPLES)
+    yield noise_of(batch, facts.number(r"max_length", _FRAMES), bins)
+    yield noise_of(batch, _FRAMES, bins)
+    yield noise_of(batch, 6 * _SAMPLES)
 
 
 def _past(facts: Facts, batch: int) -> Iterator[Maker]:
     for shape in _past_shapes(facts, batch):
-        yield _noise(*shape)
+        yield noise_of(*shape)
 
 
 def _past_shapes(facts: Facts, batch: int) -> list[tuple[int, ...]]:
@@ -218,11 +222,11 @@ def _past_mask(facts: Facts, batch: int) -> Iterator[Maker]:
     import torch
 
     for shape in _past_shapes(facts, batch):
-        yield _same(torch.ones(*shape))
+        yield same(torch.ones(*shape))
 
 
 def _past_time(facts: Facts, batch: int) -> Iterator[Maker]:
-    yield _noise(*_past_shapes(facts, batch)[0], facts.number(r"num_time_features", 0))
+    yield noise_of(*_past_shapes(facts, batch)[0], facts.number(r"num_time_features", 0))
 
 
 def unknown(name: str, facts: Facts, batch: int) -> Iterator[Maker]:
@@ -236,8 +240,8 @@ def unknown(name: str, facts: Facts, batch: int) -> Iterator[Maker]:
         yield from _tokens(facts, batch)
     else:
         for shape in ((LENGTH, width), (width, LENGTH), (width, 8, 8), (width,)):
-            yield _noise(batch, *shape)
-        yield _same(torch.ones(batch, dtype=torch.long))
+            yield noise_of(batch, *shape)
+        yield same(torch.ones(batch, dtype=torch.long))
 
 
 MAKERS: tuple[tuple[str, Makers], ...] = (
@@ -248,7 +252,7 @@ MAKERS: tuple[tuple[str, Makers], ...] = (
     (r"(\w+_)?attention_mask", _ones),
     (r"(mm_)?token_type_ids", _token_types),
     (r"bbox", _boxes),
-    (r"(\w+_)?pixel_values(_videos)?|image", _images),
+    (r"(\w+_)?pixel_values(_videos)?|image|x", _images),
     (r"(image_|video_)?grid_thw", _grids),
     (r"image_grid_hw", _flat_grids),
     (r"flattened_patches", _flattened),
