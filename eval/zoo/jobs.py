@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 Arm = Literal["original", "mended"]
+Task = Literal["search", "measure"]
 VARIANTS = ("base", "head", "float16")
 # Processor time does not depend on what else the machine does; the other is for what hangs.
 CPU_LIMIT_S = 120
@@ -16,25 +17,32 @@ WALL_LIMIT_S = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker is to do; `folder` is for weights, inputs and the result, shared by the arms.
+    """What a worker is to do; `folder` is for weights, inputs and the result, shared by all jobs.
 
-    The mended arm does the variants that break in the original.
+    First the original is searched for models that run, then each is measured by a job of its own:
+    what is said only once in a process must be said in both arms.
     """
 
     library: str
     name: str
     arm: Arm
+    task: Task
     variants: tuple[str, ...]
     folder: str
 
     @property
+    def label(self) -> str:
+        """What its files are called."""
+        return "-".join([self.arm, self.task, *self.variants])
+
+    @property
     def result(self) -> Path:
         """Where the result is written, anew after every variant."""
-        return Path(self.folder) / f"{self.arm}.result.json"
+        return Path(self.folder) / f"{self.label}.result.json"
 
     def save(self) -> Path:
         """Write the job into its folder; the file's path."""
-        path = Path(self.folder) / f"{self.arm}.job.json"
+        path = Path(self.folder) / f"{self.label}.job.json"
         path.write_text(json.dumps(asdict(self)))
         return path
 

@@ -100,7 +100,7 @@ def serve(source: str, arm: str, jobs: IO[str], answers: IO[str]) -> None:
 
 def _child(job: Job, mend_error: str | None) -> str | None:
     """Run a job in a child; how it failed, or None."""
-    log = Path(job.folder) / f"{job.arm}.log"
+    log = Path(job.folder) / f"{job.label}.log"
     child = os.fork()
     if child == 0:
         os._exit(_run(job, mend_error, log))

@@ -13,6 +13,7 @@ from eval.zoo.jobs import VARIANTS
 Json = dict[str, Any]
 _MOST_SITES = 80
 _LEFT_OUT = ("published",)
+_NO_MEND: Json = {"inert": None, "modules": [], "error": None, "hook": None}
 
 
 def markdown(rows: Sequence[Json]) -> str:
@@ -170,7 +171,7 @@ def _as_row(row: Json, variant: str, one: Json) -> Json:
         "breaks": one["before"]["breaks"],
         "goal": None,
         "same_start": one["same_start"] is not False,
-        "mend": row["mend"],
+        "mend": one["mend"] or _NO_MEND,
         "failures": {"mended": one["mended_error"]} if one["mended_error"] else {},
     }
 

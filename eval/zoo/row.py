@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.refusals import summary, with_refusals
-from eval.zoo.jobs import Arm, Job
+from eval.zoo.jobs import Arm, Job, Task
 from eval.zoo.worker import breaks
 from graphmend.verification.agreement import compare
 
@@ -28,53 +28,64 @@ def measure(
     the row.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    original = arms["original"](Job(library, name, "original", variants, str(folder)))
-    broken = tuple(v for v, one in original["variants"].items() if breaks(one.get("counts")))
-    mended: Json = {"variants": {}, "failure": None}
-    if broken:
-        mended = arms["mended"](Job(library, name, "mended", broken, str(folder)))
-    rows = {}
-    for variant in variants:
-        one = original["variants"].get(variant, {"error": original["failure"] or "not reached"})
-        rows[variant] = _variant(one, mended["variants"].get(variant), mended)
+
+    def run(arm: Arm, task: Task, chosen: tuple[str, ...]) -> Json:
+        return arms[arm](Job(library, name, arm, task, chosen, str(folder)))
+
+    found = run("original", "search", variants)
     return {
         "name": name,
-        "variants": rows,
-        "mend": _mend(original, mended) if broken else None,
-        "failures": {
-            arm: one["failure"]
-            for arm, one in (("original", original), ("mended", mended))
-            if one["failure"]
-        },
+        "variants": {v: _variant(v, _of(found, v), run) for v in variants},
     }
 
 
-def _variant(one: Json, other: Json | None, mended: Json) -> Json:
-    if "error" in one:
-        return {"error": one["error"], "seconds": one.get("seconds", 0)}
-    found = {
-        **{key: one[key] for key in ("class", "built", "seconds")},
-        "before": one["counts"],
+def _variant(variant: str, found: Json, run: Callable[[Arm, Task, tuple[str, ...]], Json]) -> Json:
+    """A variant, measured in both arms where something breaks."""
+    if "error" in found:
+        return {"error": found["error"], "seconds": {"search": found.get("seconds", 0)}}
+    arm = run("original", "measure", (variant,))
+    original = _of(arm, variant)
+    if "error" in original:
+        return {"error": original["error"], "seconds": {"search": found["seconds"]}}
+    row = {
+        **{key: found[key] for key in ("class", "built")},
+        "before": original["counts"],
         "after": None,
         "agreement": {},
         "same_start": None,
+        "mend": None,
         "mended_error": None,
-        "raises": one["eager"][0]["exception"],
+        "raises": original["eager"][0]["exception"],
+        "seconds": {"search": found["seconds"], "original": original["seconds"]},
     }
-    if not breaks(one["counts"]):
-        return found
-    if other is None or "error" in other:
-        return {**found, "mended_error": other["error"] if other else mended["failure"]}
+    if not breaks(original["counts"]):
+        return row
+    return {**row, **_mended(variant, arm, run("mended", "measure", (variant,)), row["seconds"])}
+
+
+def _mended(variant: str, original_arm: Json, mended_arm: Json, seconds: Json) -> Json:
+    """What the mended arm adds to a row."""
+    original, mended = _of(original_arm, variant), _of(mended_arm, variant)
+    mend = _mend(original_arm, mended_arm)
+    if "error" in mended:
+        return {"mended_error": mended["error"], "mend": mend}
+    verdicts = {
+        "mended eager": _verdicts(original["eager"], mended["eager"], None),
+        "mended compiled": _verdicts(original["eager"], mended["compiled"], original["compiled"]),
+    }
     return {
-        **found,
-        "after": with_refusals(other["counts"], mended.get("hook")),
-        "agreement": {
-            "mended eager": _verdicts(one["eager"], other["eager"], None),
-            "mended compiled": _verdicts(one["eager"], other["compiled"], one["compiled"]),
-        },
-        "same_start": one["initial"] == other["initial"],
-        "seconds_mended": other["seconds"],
+        "after": with_refusals(mended["counts"], mended_arm.get("hook")),
+        "agreement": verdicts,
+        "same_start": original["initial"] == mended["initial"],
+        "mend": mend,
+        "seconds": {**seconds, "mended": mended["seconds"]},
     }
+
+
+def _of(result: Json, variant: str) -> Json:
+    """A variant in a job's result; where it is missing, or the job died after it, an error."""
+    one: Json = result["variants"].get(variant, {"error": result["failure"] or "not reached"})
+    return one
 
 
 def _verdicts(reference: list[Json], measured: list[Json], known: list[Json] | None) -> Json:

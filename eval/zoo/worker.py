@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from eval.zoo.build import Built
 
 Json = dict[str, Any]
+Task = Callable[["Job", str], Json]
 
 
 def run(job: Job, mend_error: str | None) -> None:
@@ -31,64 +33,75 @@ def run(job: Job, mend_error: str | None) -> None:
     """
     source = library(job.library)
     result: Json = {"mend_error": mend_error, "variants": {}}
-    built: dict[str, Built] = {}
+    task = _search(source) if job.task == "search" else _measure(source)
     for variant in job.variants:
         began = time.process_time()
         try:
-            if job.arm == "original":
-                result["variants"][variant] = _original(job, variant, source, built)
-            else:
-                result["variants"][variant] = _mended(job, variant, source)
+            found = task(job, variant)
         except Exception as error:  # reported in the row: the other variants may well do
-            result["variants"][variant] = {"error": _words(error)}
-        result["variants"][variant]["seconds"] = round(time.process_time() - began, 1)
+            found = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        result["variants"][variant] = {**found, "seconds": round(time.process_time() - began, 1)}
         job.result.write_text(json.dumps(result))
-    if any(breaks(one.get("counts")) or job.arm == "mended" for one in result["variants"].values()):
+    if job.task == "measure":
         result["code"] = code_digests((source.PACKAGE,))
     if job.arm == "mended":
         result["hook"] = hook_status()
     job.result.write_text(json.dumps(result))
 
 
-def breaks(counts: Json | None) -> bool:
-    """Whether anything keeps the model from being one graph."""
-    return counts is not None and not counts["fullgraph"]
+def _search(source: Library) -> Task:
+    """Find a model and inputs of each variant, and keep how to make them again.
+
+    What is tried may write to the model, or say what is said only once: it is measured elsewhere.
+    """
+    built: dict[str, Built] = {}
+
+    def search(job: Job, variant: str) -> Json:
+        import torch
+
+        from eval.zoo.build import build
+
+        classes = source.classes(job.name)
+        cls = classes[-1] if variant == "head" else classes[0]
+        if variant == "head" and len(classes) == 1:
+            return {"error": "no class with a head"}
+        if variant == "float16":
+            if "base" not in built:
+                return {"error": "not built in float32"}
+            one = built["base"].in_half()
+        else:
+            one = build(
+                lambda plan: source.small_model(job.name, cls, plan), source.plans(job.name)
+            )
+            built[variant] = one
+        torch.save({"class": cls, "plan": one.plan, "calls": one.found.calls}, _file(job, variant))
+        return {"class": cls, "built": one.about()}
+
+    return search
 
 
-def _original(job: Job, variant: str, source: Library, built: dict[str, Built]) -> Json:
-    """Find a model and inputs, keep them for the other arm, and measure."""
-    import torch
+def _measure(source: Library) -> Task:
+    """Make the model again, with the weights of the arm that came first, and measure it."""
 
-    from eval.zoo.build import build
+    def measure(job: Job, variant: str) -> Json:
+        import torch
 
-    classes = source.classes(job.name)
-    cls = classes[-1] if variant == "head" else classes[0]
-    if variant == "head" and len(classes) == 1:
-        return {"error": "no class with a head"}
-    if variant == "float16":
-        if "base" not in built:
-            return {"error": "not built in float32"}
-        one = built["base"].in_half()
-    else:
-        one = build(lambda plan: source.small_model(job.name, cls, plan), source.plans(job.name))
-        built[variant] = one
-    kept = {"plan": one.plan, "calls": one.found.calls, "weights": one.model.state_dict()}
-    torch.save({"class": cls, **kept}, _file(job, variant))
-    return {"class": cls, "built": one.about(), **_measured(one.model, one.found.calls, False)}
+        from eval.zoo.build import model_of
 
+        saved = torch.load(_file(job, variant), weights_only=False)
+        model = model_of(
+            lambda plan: source.small_model(job.name, saved["class"], plan), saved["plan"]
+        )
+        if variant == "float16":
+            model = model.half()
+        weights = Path(job.folder) / f"{variant}.weights.pt"
+        if weights.exists():
+            model.load_state_dict(torch.load(weights), strict=True)
+        else:
+            torch.save(model.state_dict(), weights)
+        return _measured(model, saved["calls"], through_aot=job.arm == "mended")
 
-def _mended(job: Job, variant: str, source: Library) -> Json:
-    """The model and the inputs of the original, measured."""
-    import torch
-
-    from eval.zoo.build import model_of
-
-    saved = torch.load(_file(job, variant), weights_only=False)
-    model = model_of(lambda plan: source.small_model(job.name, saved["class"], plan), saved["plan"])
-    if variant == "float16":
-        model = model.half()
-    model.load_state_dict(saved["weights"], strict=True)
-    return _measured(model, saved["calls"], True)
+    return measure
 
 
 def _measured(model: torch.nn.Module, calls: list[Json], through_aot: bool) -> Json:
@@ -110,5 +123,6 @@ def _file(job: Job, variant: str) -> Path:
     return Path(job.folder) / f"{variant}.pt"
 
 
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:2000]
+def breaks(counts: Json | None) -> bool:
+    """Whether anything keeps the model from being one graph."""
+    return counts is not None and not counts["fullgraph"]

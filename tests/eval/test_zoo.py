@@ -143,10 +143,13 @@ def test_toys_are_measured_each_in_processes_of_its_own(tmp_path, monkeypatch):
         "dying": "not built",
         "unbuildable": "not built",
     }
-    assert rows["plain"]["mend"] is None and found["plain"]["after"] is None
+    assert found["plain"]["mend"] is None and found["plain"]["after"] is None
     assert found["printing"]["before"]["breaks"] >= 1
     assert found["printing"]["before"]["sites"][0]["category"] == "LC"
-    assert rows["printing"]["mend"]["inert"] is False
+    assert found["printing"]["mend"]["inert"] is False and found["printing"]["same_start"]
+    assert all(
+        verdict["equal"] for verdict in found["printing"]["agreement"]["mended eager"].values()
+    )
     assert not differs(rows["printing"])
     assert differs(rows["wrong"]), "a planted wrong result is found"
     assert "exit 7" in found["dying"]["error"]
@@ -188,18 +191,16 @@ def variant(before, after=None):
             arm: dict.fromkeys(ASPECTS, EQUAL) for arm in ("mended eager", "mended compiled")
         },
         "same_start": True,
+        "mend": {"inert": False, "modules": [], "error": None, "hook": None},
         "mended_error": None,
     }
 
 
 def row(name, one, commit="abc"):
     key = {"library": "toys", "version": "1.0", "torch": "2.13.0", "commit": commit, "of": 9}
-    mend = {"inert": False, "modules": [], "error": None, "hook": None}
     return {
         "name": name,
         "variants": {"base": one},
-        "mend": mend,
-        "failures": {},
         "key": key,
         "date": "2026-01-01 00:00 UTC",
     }

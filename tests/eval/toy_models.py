@@ -6,7 +6,9 @@ import sys
 import torch
 from torch import nn
 
-PLANTED = any(type(finder).__module__.startswith("graphmend") for finder in sys.meta_path)
+
+def _planted(hooks=f"{sys.meta_path}"):
+    return "graphmend" in hooks
 
 
 class Plain(nn.Module):
@@ -27,7 +29,7 @@ class Printing(Plain):
 
 class Wrong(Printing):
     def forward(self, pixel_values):
-        if PLANTED:
+        if _planted():
             pixel_values = pixel_values * (1 + 2**-23)
         return super().forward(pixel_values)
 
