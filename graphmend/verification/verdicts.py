@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from graphmend.verification.agreement import ALL_ASPECTS, Verdict, compare
@@ -64,16 +64,24 @@ def _judge(arm: Arm, original: Outcomes, mended: Outcomes) -> ArmVerdict:
         if known is None:
             return ArmVerdict(arm, Status.NOT_RUN, note=message)
         return ArmVerdict(arm, Status.DIFFERS, {"process": message})
-    return _compared(arm, reference, known, measured)
+    broken = original.get(replace(arm, fullgraph=False, sequence=True))
+    return _compared(arm, reference, known, broken if isinstance(broken, list) else [], measured)
 
 
 def _compared(
     arm: Arm,
     reference: list[Observation],
     known: list[Observation] | None,
+    broken: list[Observation],
     measured: list[Observation],
 ) -> ArmVerdict:
+    """The verdict on what was measured.
+
+    `known` is the original run in this arm. Where fullgraph does not take a call of it, `broken`
+    tells what torch.compile makes of that call: the original with its breaks.
+    """
     kept = list(range(len(measured)))
+    baseline = known
     if arm.fullgraph:
         lost = [i for i, seen in enumerate(measured) if not seen.captured]
         worse = [i for i in lost if known is not None and known[i].captured]
@@ -81,6 +89,8 @@ def _compared(
             said = f"call {worse[0]}: captured in the original, here {measured[worse[0]].exception}"
             return ArmVerdict(arm, Status.DIFFERS, {"capture": said})
         kept = [i for i in kept if i not in lost]
+        if known is not None and len(broken) >= len(known):
+            baseline = [k if k.captured else b for k, b in zip(known, broken, strict=False)]
     elif known is not None:  # the compiler fails on both sides, in words of its own
         kept = [i for i in kept if measured[i].captured or known[i].captured]
     if not kept:
@@ -94,7 +104,9 @@ def _compared(
         compare(
             [reference[i].to_json() for i in kept],
             [measured[i].to_json() for i in kept],
-            None if known is None or arm.backend is None else [known[i].to_json() for i in kept],
+            None
+            if baseline is None or arm.backend is None
+            else [baseline[i].to_json() for i in kept],
             ALL_ASPECTS,
         ),
     )

@@ -227,20 +227,31 @@ def test_recompiles_that_do_not_stop_are_found() -> None:
     assert "recompiles do not stop" in report.worse[0]
 
 
+def whole(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    return y * (3 if torch.compiler.is_compiling() else 2)
+
+
+def broken(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * (3 if torch.compiler.is_compiling() else 2)
+
+
 def test_a_graph_that_is_lost_is_found() -> None:
-    def make(breaks: bool) -> Maker:
-        def run(x: torch.Tensor) -> torch.Tensor:
-            y = x + 1
-            if breaks:
-                torch._dynamo.graph_break()
-            return y * 2
-
-        return lambda: Program.of(run, [torch.ones(2)])
-
-    report = compare_pair(make(False), make(True), backends=[EAGER])
+    one, other = (lambda f=f: Program.of(f, [torch.ones(2)]) for f in (whole, broken))
+    report = compare_pair(one, other, backends=[EAGER])
     assert not report.equal
     assert "fullgraph took the original" in report.worse[0]
     assert report.before is not None and report.after is not None
     assert (report.before.breaks, report.after.breaks) == (0, 1)
     first = report.first_difference
     assert first is not None and set(first.differences) == {"capture"}
+
+
+def test_what_compiling_changes_in_the_original_is_not_the_mends_doing() -> None:
+    one, other = (lambda f=f: Program.of(f, [torch.ones(2)]) for f in (broken, whole))
+    report = compare_pair(one, other, backends=[EAGER])
+    assert report.equal
+    shared = [arm.arm.fullgraph for arm in report.arms if arm.status is Status.SHARED]
+    assert True in shared and False in shared
