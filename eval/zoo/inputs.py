@@ -33,7 +33,7 @@ _OPTIONAL = re.compile(
 # Tried without first.
 _MAYBE = re.compile(
     r"image_sizes|target_sizes|input_features_mask|feature_attention_mask|spatial_shapes"
-    r"|pixel_attention_mask"
+    r"|pixel_attention_mask|class_labels|encoder_attention_mask|guidance"
 )
 
 

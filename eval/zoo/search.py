@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Call = dict[str, Any]
 CALLS = 2
-TRIALS = 40
+TRIALS = 60
 LIMIT_S = 8.0
 _ROUNDS = 3
 
@@ -76,10 +76,12 @@ def _sets(available: list[str]) -> Iterator[list[str]]:
 
 
 def _combinations(facts: Facts, given: list[str], batch: int) -> Iterator[dict[str, Maker]]:
+    """Values for the parameters together, those first that are likeliest taken all in all."""
     names = wanted(facts, given)
     options = [candidates(name, facts, batch) for name in names]
-    for chosen in itertools.islice(itertools.product(*options), TRIALS):
-        yield dict(zip(names, chosen, strict=True))
+    ranks = sorted(itertools.product(*(range(len(found)) for found in options)), key=sum)
+    for chosen in ranks[:TRIALS]:
+        yield {n: found[at] for n, found, at in zip(names, options, chosen, strict=True)}
 
 
 def _calls(

@@ -75,6 +75,7 @@ _WIDTH = _named(
     r"feature_size",
     r"(coordinate|shape)_size",
     r"upsample_groups",
+    r"num_groups$",
 )
 _NOT_WIDTH = _named(
     r"vocab",
