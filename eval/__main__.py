@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from corpus.registry import TABLE2
-from eval import mutations, operator_report, table2, trees
+from eval import compare, mutations, operator_report, table2, trees
 from eval.zoo import options as zoo
 
 
@@ -41,7 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
     facts.add_argument("--output", type=Path, help="folder for the results")
     every = commands.add_parser("zoo", help="every architecture of a library, built small")
     zoo.add_arguments(every)
+    two = commands.add_parser("compare", help="which rows of two results got better or worse")
+    two.add_argument("old", type=Path, help="results, as JSON lines")
+    two.add_argument("new", type=Path, help="results to compare with them")
     options = parser.parse_args(arguments)
+    if options.command == "compare":
+        return compare.run(options.old, options.new)
     if options.command == "zoo":
         return zoo.run(options)
     if options.command == "fuzz":
