@@ -1,5 +1,6 @@
 """The zoo: shrinking, the generic builder, what is found in toys, resuming, grouping, the page."""
 
+import argparse
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from eval.zoo import groups, store
 from eval.zoo.agreeing import agreeing
 from eval.zoo.build import CannotBuild, build
 from eval.zoo.exceptions import corrected, entries
+from eval.zoo.options import add_arguments, as_arguments
 from eval.zoo.report import markdown, summary
 from eval.zoo.row import measure
 from eval.zoo.run import differs, nurseries, selected, write_report
@@ -260,6 +262,17 @@ def test_parts_of_the_zoo_are_selected():
     assert selected(names, ["e", "a"], None) == ["a", "e"]
     with pytest.raises(ValueError, match="no such architecture: z"):
         selected(names, ["a", "z"], None)
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--only", "t5", "bert", "--limit", "3"], ["--library", "timm", "--report"]]
+)
+def test_another_environment_is_told_the_same(words, tmp_path):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    options = parser.parse_args([*words, "--output", str(tmp_path), "--newest"])
+    again = parser.parse_args(as_arguments(options)[1:])
+    assert vars(again) == {**vars(options), "newest": False}
 
 
 def test_an_unknown_library_is_a_usage_error(capsys):
