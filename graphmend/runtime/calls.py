@@ -1,7 +1,9 @@
 """A deferred call met while tracing: record it, inline it, or let it run in place."""
 
+import contextlib
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -67,7 +69,7 @@ def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) 
     before = python_writes.snapshot(side_effects)
     last = next(iter(reversed(graph.nodes)), None)
     try:
-        with config.patch(rewrite_assert_with_torch_assert=False):
+        with _data_unread(tx), config.patch(rewrite_assert_with_torch_assert=False):
             fallback.inline(tx, callee, list(bound.args), dict(bound.kwargs))
     except (Unsupported, UserError) as error:
         if not python_writes.same(before, python_writes.snapshot(side_effects)):
@@ -77,6 +79,18 @@ def _decided_while_tracing(tx: Any, callee: Any, bound: inspect.BoundArguments) 
         _erase_after(graph, last)
         return False
     return True
+
+
+@contextlib.contextmanager
+def _data_unread(tx: Any) -> Iterator[None]:
+    """Let whatever reads a number from a tensor break the graph, with fullgraph=True as well."""
+    is_one_graph = tx.one_graph
+    tx.one_graph = False
+    try:
+        with config.patch(capture_scalar_outputs=False):
+            yield
+    finally:
+        tx.one_graph = is_one_graph
 
 
 def _erase_after(graph: torch.fx.Graph, last: torch.fx.Node | None) -> None:

@@ -74,3 +74,26 @@ def test_inside_a_grad_mode_the_error_comes_out(fullgraph):
     else:
         assert seen == see(program, lambda: (-torch.ones(3),))
     assert torch.is_grad_enabled()
+
+
+@deferred_check
+def _mask_check(is_given, mask):
+    torch._check(bool(is_given and mask.any()), lambda: "the mask is empty")
+
+
+@pytest.mark.semantics("T2", "legal")
+def test_a_check_of_torch_keeps_its_message_where_numbers_are_captured():
+    """TorchDynamo would put it into the graph, with a message about its symbols."""
+
+    def run(x, mask):
+        h = x * 1
+        _mask_check(mask is not None, mask)
+        return h + h
+
+    torch._dynamo.reset()
+    compiled = torch.compile(run, backend="eager", fullgraph=True)
+    mask = torch.tensor([True, False])
+    assert torch.equal(compiled(torch.ones(2), mask), torch.full((2,), 2.0))
+    with pytest.raises(RuntimeError) as caught:
+        compiled(torch.ones(2), mask & False)
+    assert str(caught.value) == "the mask is empty"
