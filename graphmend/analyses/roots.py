@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from graphmend.analyses import algebra, calls
+from graphmend.analyses import algebra, calls, selections
 from graphmend.analyses.kind import Tag
 from graphmend.analyses.kinds import Kinds
 from graphmend.analyses.operators import module_facts
@@ -241,12 +241,16 @@ class RootFinder:
         every = [*node.args, *(k.value for k in node.keywords)]
         if isinstance(node.func, ast.Attribute) and self._is_object(node.func, function):
             every.append(node.func.value)
+        name = calls.qualified(self._kinds, node, function) or ""
+        if name == selections.SELECT:
+            sides = selections.side_calls(node, function)
+            given_back = (self.at_call(self.returned(s), s, c, function, stmt) for s, c in sides)
+            return _made(node).union(*given_back)
         ran = calls.operator(self._kinds, node, function, stmt)
         if ran is not None:
             found, given = ran
             shared = [a for p, a in given.items() if _position(found.params, p) in found.aliases]
             return _made(node) | self._all(shared, function, stmt)
-        name = calls.qualified(self._kinds, node, function) or ""
         if name.startswith("builtins."):
             builtin = name.removeprefix("builtins.")
             handed = builtin in _HANDS_OVER or held and builtin in _HOLDS

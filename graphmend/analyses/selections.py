@@ -50,11 +50,17 @@ def _local_function(node: ast.expr, function: Function) -> Function | None:
     return None
 
 
+def is_selection(node: ast.AST, function: Function) -> bool:
+    """Whether an expression of a function is a selection."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return function.module.qualified(node.func, function) == SELECT
+
+
 def _selections(function: Function) -> Iterator[ast.Call]:
     for node in function.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if function.module.qualified(node.func, function) == SELECT:
-                yield node
+        if isinstance(node, ast.Call) and is_selection(node, function):
+            yield node
 
 
 def given(kinds: Kinds, name: str, side: Function) -> Kind | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from graphmend.analyses.aliases import Aliases
 from graphmend.analyses.kind import UNKNOWN, Kind, Tag
+from graphmend.analyses.selections import is_selection
 from graphmend.facts import Facts
 from graphmend.ir.callers import CallersUnknown
 from graphmend.ir.cfg import Sentinel
@@ -271,14 +272,32 @@ def _is_returned(name: str, branch: Branch) -> bool:
     function, statement = branch.site.function, branch.site.statement
     made = {id(statement)} | {id(n) for s in branch.statements for n in walk(s)}
     for later in function.cfg.reachable_after(statement):
-        if not isinstance(later, ast.Return) or later.value is None:
-            continue
-        parts = later.value.elts if isinstance(later.value, ast.Tuple) else [later.value]
-        if any(isinstance(part, ast.Name) and part.id == name for part in parts):
-            reaching = function.flow.definitions_reaching(later, name)
-            if any(id(definition.stmt) in made for definition in reaching):
+        if isinstance(later, ast.Return) and later.value is not None:
+            parts = later.value.elts if isinstance(later.value, ast.Tuple) else [later.value]
+            if any(_hands_out(part, later, name, made, function) for part in parts):
                 return True
     return False
+
+
+def _hands_out(
+    part: ast.expr, stmt: ast.stmt, name: str, made: set[int], function: Function
+) -> bool:
+    """Whether an expression is a name as it was `made`, or a selection that was handed it."""
+    if is_selection(part, function):
+        assert isinstance(part, ast.Call)
+        return any(_hands_out(given, stmt, name, made, function) for given in part.args[3:])
+    if not isinstance(part, ast.Name):
+        return False
+    found = function.flow.definitions_reaching(stmt, part.id)
+    if part.id == name and any(id(definition.stmt) in made for definition in found):
+        return True
+    return any(
+        isinstance(d.stmt, ast.Assign)
+        and is_selection(d.stmt.value, function)
+        and id(d.stmt) not in made
+        and _hands_out(d.stmt.value, d.stmt, name, made | {id(d.stmt)}, function)
+        for d in found
+    )
 
 
 CHECKS: tuple[Check, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from graphmend.ir.module import Function
 from graphmend.ir.scopes import walk
@@ -13,15 +14,22 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FRAME_READERS = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 
 
-def require_movable(part: ast.stmt | ast.expr, function: Function) -> None:
-    """Refuse what means something else, or leads elsewhere, in a function of its own."""
+def require_movable(
+    part: ast.stmt | ast.expr, function: Function, moved: Container[ast.AST] = ()
+) -> None:
+    """Refuse what means something else, or leads elsewhere, in a function of its own.
+
+    What has `moved` out by then may define functions.
+    """
     if isinstance(part, ast.expr) and bound_in_expression(part):
         raise Refused("it binds a name inside an expression")
     for node in walk(part):
         match node:
             case ast.Await() | ast.Yield() | ast.YieldFrom():
                 raise Refused("it awaits or yields on one side")
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda() if (
+                node not in moved
+            ):
                 raise Refused("it defines a function or class on one side")
             case ast.Try() | ast.TryStar():
                 raise Refused("it handles exceptions on one side")

@@ -55,6 +55,12 @@ class Branch:
         own = [s for side in self.sides if isinstance(side, list) for s in side]
         return own + list(self.after.statements if self.after is not None else ())
 
+    def moved(self) -> set[ast.AST]:
+        """What guards and output calls consist of: they move out, or the branch stays."""
+        own = {id(statement) for statement in self._own(self.statements)}
+        every = (n for s in self.statements for n in walk(s) if isinstance(n, ast.stmt))
+        return {node for statement in every if id(statement) not in own for node in walk(statement)}
+
     def _own(self, block: list[ast.stmt]) -> Iterator[ast.stmt]:
         function, facts = self.site.function, self.facts
         for statement in block:

@@ -104,8 +104,9 @@ def _branch(site: Site, facts: Facts) -> Branch:
                     numbers = {name}
         after = _after(site.statement, tuple(numbers), numbers, function, facts)
         branch = Branch(site, facts, None, (node.body, node.orelse), after, {})
+    moved = branch.moved()
     for statement in branch.statements:
-        require_movable(statement, function)
+        require_movable(statement, function, moved)
     for side in branch.sides:
         if isinstance(side, ast.expr):
             require_movable(side, function)

@@ -1,0 +1,30 @@
+# ruff: noqa
+# fmt: off
+# A program that behaves differently once mended. To see it:
+#     python -m eval fuzz --replay THIS_FILE
+# arms: {"gradients": "none", "training": false, "backend": "eager", "rounds": 1, "thread": false, "checkpoint": false}
+# a second fix changes the text
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x, flag):
+        h = x * 1
+        if h.sum() > 0:
+            h = h * 2
+        else:
+            torch._check(bool(h.sum() > 0), lambda: 'not met')
+            h = h * 2
+        return h + h
+
+
+def make():
+    return Net(), [
+        (torch.tensor([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], dtype=torch.float32), True,),
+        (torch.tensor([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], dtype=torch.float32), True,),
+    ]
