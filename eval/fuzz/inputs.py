@@ -19,10 +19,13 @@ _DTYPES = ("float32", "float32", "float32", "float64", "float16", "bfloat16")
 _LEAST, _MOST = 2, 3
 
 
-def arguments(pen: Pen, used: set[str], requires_grad: bool) -> Lines:
-    """The lines of the argument tuples, one an input; `used` names the optional parameters."""
+def arguments(pen: Pen, used: set[str], requires_grad: bool, may_fail: bool) -> Lines:
+    """The lines of the argument tuples, one an input; `used` names the optional parameters.
+
+    `may_fail` allows what operators raise on: indices out of range, tensors without elements.
+    """
     dtype = pen.pick(*_DTYPES)
-    rows = pen.weighted((8, 3), (1, 1), (1, 2), (1, 0))
+    rows = pen.weighted((8, 3), (1, 1), (1, 2), (1, 0 if may_fail else 1))
     resized = pen.chance(10)
     flags = pen.weighted((3, ("True",)), (1, ("False",)), (1, ("True", "False")))
     lines = []
@@ -30,7 +33,7 @@ def arguments(pen: Pen, used: set[str], requires_grad: bool) -> Lines:
         count = pen.pick(rows, rows + 1) if resized else rows
         parts = [_matrix(pen, count, dtype, requires_grad)]
         if "ids" in used:
-            parts.append(f"torch.tensor({_ids(pen, count)}, dtype=torch.int64)")
+            parts.append(f"torch.tensor({_ids(pen, count, may_fail)}, dtype=torch.int64)")
         if "mask" in used:
             parts.append(_mask(pen, count))
         if "flag" in used:
@@ -48,8 +51,8 @@ def _matrix(pen: Pen, rows: int, dtype: str, requires_grad: bool) -> str:
     return made if rows else f"torch.empty(0, 2, dtype=torch.{dtype}{grad})"
 
 
-def _ids(pen: Pen, rows: int) -> list[int]:
-    kind = pen.weighted((6, "in"), (1, "out"), (1, "zero"))
+def _ids(pen: Pen, rows: int, may_fail: bool) -> list[int]:
+    kind = pen.weighted((6, "in"), (1, "out" if may_fail else "in"), (1, "zero"))
     if kind == "zero":
         return [0] * rows
     return [pen.number(0, max(rows - 1, 0)) + (7 if kind == "out" else 0) for _ in range(rows)]

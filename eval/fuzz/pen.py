@@ -29,7 +29,6 @@ class Names:
     has_ids: bool = False
     has_mask: bool = False
     owner: bool = False
-    guarded: bool = True
 
     def copy(self) -> Names:
         return Names(
@@ -38,17 +37,20 @@ class Names:
             self.has_ids,
             self.has_mask,
             self.owner,
-            self.guarded,
         )
 
 
 class Pen:
-    """Draws choices by hypothesis; what is simplest comes first, so that it shrinks to that."""
+    """Draws choices by hypothesis; what is simplest comes first, so that it shrinks to that.
+
+    `leaves` says that the argument `x` takes gradients.
+    """
 
     def __init__(self, draw: DrawFn, names: Names) -> None:
         self._draw = draw
         self.names = names
         self.depth = 0
+        self.leaves = False
         self.definitions: dict[str, Lines] = {}
         self.methods: dict[str, Lines] = {}
         self._count = 0

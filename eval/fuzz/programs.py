@@ -14,7 +14,11 @@ from eval.fuzz.pen import Lines, Names, Pen, indent
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """How a program is run. `gradients` is "none", "parameters" or "inputs" (and parameters)."""
+    """How a program is mended and run.
+
+    `gradients` is "none", "parameters" or "inputs" (and parameters); `trap` and `plain` are options
+    of the fix.
+    """
 
     gradients: str = "none"
     training: bool = False
@@ -22,6 +26,8 @@ class Arms:
     rounds: int = 1
     thread: bool = False
     checkpoint: bool = False
+    trap: str = "deferred"
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ def programs(draw: DrawFn) -> Program:
     """Programs with break sites, few or many, and inputs that reach both sides of them."""
     pen = Pen(draw, Names(["x"], has_ids=True, has_mask=True, owner=True))
     arms = _arms(pen)
+    pen.leaves = arms.gradients == "inputs"
     pen.names.has_ids, pen.names.has_mask = pen.chance(15), pen.chance(15)
     start = pen.weighted((3, "h = x * 1"), (2, "h = self.fc(x.float())"), (2, ""))
     if start:
@@ -46,7 +53,9 @@ def programs(draw: DrawFn) -> Program:
     ordered = [name for name in ("ids", "mask", "flag") if name in used]
     annotation = ": torch.Tensor" if pen.chance(60) else ""
     head = f"def forward(self, x{annotation}, {', '.join(ordered)}):"
-    tuples = inputs.arguments(pen, used, arms.gradients == "inputs")
+    # AOTAutograd drops operators whose result nobody reads, also those that would fail.
+    may_fail = arms.backend == "eager"
+    tuples = inputs.arguments(pen, used, pen.leaves, may_fail)
     return Program(_render(pen, [head, *indent(lines)], tuples), arms)
 
 
@@ -58,6 +67,8 @@ def _arms(pen: Pen) -> Arms:
         rounds=pen.weighted((4, 1), (1, 2)),
         thread=pen.chance(5),
         checkpoint=pen.chance(4),
+        trap=pen.weighted((9, "deferred"), (1, "async")),
+        plain=pen.chance(5),
     )
 
 

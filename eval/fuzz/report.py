@@ -21,7 +21,9 @@ some under activation checkpointing, some over all inputs twice. What is compare
 bits, dtype, shape, strides, requires_grad, memory shared with anything else), arguments,
 parameters, buffers and attributes, gradients (none apart from zeros), printed text, log records and
 warnings in their order, exceptions with their arguments. Where something differs, the original is
-compiled too: what torch.compile changes there in the same way is counted as its own doing.
+compiled too: what torch.compile changes there in the same way is counted as its own doing. Across
+a graph break AOTAutograd hands zeros on where there is no gradient: there gradients are compared on
+the backend eager only.
 """
 
 

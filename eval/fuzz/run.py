@@ -19,7 +19,7 @@ from eval.fuzz.tally import Tally
 from eval.machine import describe
 from eval.table2 import RESULTS
 
-_RUNS = 20
+_RUNS = 10
 _APART = 1_000_000
 _PROGRAMS = _RUNS * batch.RUN
 

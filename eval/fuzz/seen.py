@@ -18,6 +18,8 @@ _GRADIENT_FUNCTION = re.compile(r"grad_fn=<.*?>")
 # Dynamo appends where it was: other lines in the mended text.
 _FROM_USER_CODE = re.compile(r"\n+from user code:.*", re.DOTALL)
 
+_ONCE_A_PROCESS = "(Triggered internally at"  # warnings of operators: whoever is first gets them
+
 
 def see(call: Callable[..., Any], network: Module, arguments: tuple[Any, ...]) -> Seen:
     """Call once, and backward where something has a gradient function; what showed.
@@ -58,10 +60,15 @@ def differences(one: Seen, other: Seen) -> list[str]:
 
 
 def _error(error: Exception) -> str:
-    text, kind = str(error), type(error)
-    if kind.__module__.startswith("torch"):
-        return f"{kind.__qualname__}: {_FROM_USER_CODE.sub('', text)}"
-    return f"{kind.__qualname__}{error.args!r} {text} from {type(error.__cause__).__qualname__}"
+    text, kind = _but_places(str(error)), type(error).__qualname__
+    if type(error).__module__.startswith("torch"):
+        return f"{kind}: {text}"
+    args = tuple(_but_places(a) if isinstance(a, str) else a for a in error.args)
+    return f"{kind}{args!r} {text} from {type(error.__cause__).__qualname__}"
+
+
+def _but_places(text: str) -> str:
+    return _FROM_USER_CODE.sub("", text)
 
 
 def _texts(what: str, value: object) -> Seen:
@@ -77,7 +84,8 @@ def _text(leaf: object) -> str:
 
 
 def _records(records: list[dict[str, str]]) -> str:
-    texts = [" ".join((r["kind"], r["name"], r["level"], r["message"])) for r in records]
+    shown = [r for r in records if _ONCE_A_PROCESS not in r["message"]]
+    texts = [" ".join((r["kind"], r["name"], r["level"], r["message"])) for r in shown]
     return _GRADIENT_FUNCTION.sub("grad_fn", "\n".join(texts))
 
 

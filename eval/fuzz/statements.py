@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eval.fuzz import values
+from eval.fuzz import structures, values
 from eval.fuzz.pen import Lines, Names, Pen, indent
 
 Statement = Callable[[Pen], Lines]
@@ -136,7 +136,7 @@ def guard(pen: Pen) -> Lines:
     if kind == "require":
         return [f"require({test}, {values.message(pen)})"]
     if kind == "torch":
-        return [f"torch._check(bool({test}), lambda: 'not met')"]
+        return [f"torch._check(bool({test}))"]
     cause = pen.weighted((4, ""), (1, " from KeyError(2)"), (1, " from None"))
     failure = f"raise {pen.pick(*_ERRORS)}({values.message(pen)}){cause}"
     if kind == "output":
@@ -204,8 +204,10 @@ _STATE = (
 
 def write(pen: Pen) -> Lines:
     """Something written in place."""
-    form = pen.pick(*_WRITES).format(x=values.name(pen), y=values.name(pen))
-    return form.split("; ")
+    x, y = values.name(pen), values.name(pen)
+    if x == "x" and pen.leaves:
+        return assign(pen)  # autograd refuses: nothing that follows would run
+    return pen.pick(*_WRITES).format(x=x, y=y).split("; ")
 
 
 def state(pen: Pen) -> Lines:
@@ -299,6 +301,8 @@ _COMMON: tuple[tuple[int, Statement], ...] = (
     (3, write),
     (2, state),
     (3, number),
+    (2, structures.optional),
+    (2, structures.count),
 )
 _SIMPLE = _COMMON
 _ALL = (
@@ -311,5 +315,9 @@ _ALL = (
     (1, attempt),
     (2, pair),
     (4, call),
+    (1, structures.collect),
+    (1, structures.local),
+    (1, structures.record),
+    (1, structures.mapping),
 )
 _OF_OWNERS = (state,)

@@ -99,11 +99,11 @@ _SCALARS = (
 
 def matrix(pen: Pen) -> str:
     """An expression of a float tensor of shape (rows, 2), harmless or not."""
-    kinds = [(9, _UNARY), (4, _BINARY), (3, _VIEWS), (2, _DTYPES)]
+    kinds = [(27, _UNARY), (12, _BINARY), (9, _VIEWS), (4, _DTYPES)]
     if pen.names.owner:
-        kinds += [(5, _OWNED)]
+        kinds += [(15, _OWNED)]
     if pen.names.has_ids:
-        kinds += [(1, _IDS)]
+        kinds += [(4, _IDS)]
     kinds += [(1, _RARE)]
     form = pen.pick(*pen.weighted(*kinds))
     if "self" in form and not pen.names.owner:
