@@ -12,7 +12,7 @@ from eval.zoo import groups, store
 from eval.zoo.agreeing import agreeing
 from eval.zoo.build import CannotBuild, build
 from eval.zoo.exceptions import corrected, entries
-from eval.zoo.options import add_arguments, as_arguments
+from eval.zoo.options import RESULTS, add_arguments, as_arguments
 from eval.zoo.report import markdown, summary
 from eval.zoo.row import measure
 from eval.zoo.run import differs, nurseries, selected, write_report
@@ -254,6 +254,15 @@ def test_a_row_is_kept_until_version_or_commit_change(tmp_path):
     assert rows[0]["variants"]["base"]["before"]["breaks"] == 0, "the last one of a name counts"
     assert store.done(rows, ROWS[0]["key"]) == {"first": {"base"}, "third": {"base"}}
     assert store.done(rows, {**ROWS[0]["key"], "commit": "def"}) == {}
+
+
+def test_the_results_checked_in_have_their_page_and_a_commit():
+    rows = store.read(RESULTS / "zoo-transformers.jsonl")
+    page = (RESULTS / "zoo-transformers.md").read_text(encoding="utf-8")
+    assert page == markdown(rows)
+    assert f"{len(rows)} of {rows[0]['key']['of']} architectures" in page
+    assert not any("uncommitted" in row["key"]["commit"] for row in rows)
+    assert all((RESULTS / f"zoo-transformers-{n}.svg").exists() for n in ("categories", "sites"))
 
 
 def test_parts_of_the_zoo_are_selected():
