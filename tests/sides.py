@@ -145,6 +145,8 @@ def load(text: str, path: Path) -> types.ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["program"] = module
+    # TorchDynamo keeps what it finds under a name in the globals of a decorator such as no_grad.
+    vars(torch.utils._contextlib).pop("__import_program", None)
     spec.loader.exec_module(module)
     return module
 

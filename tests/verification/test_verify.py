@@ -169,7 +169,7 @@ def test_what_another_process_cannot_load_is_refused(tmp_path: Path) -> None:
 def test_from_python_a_function_and_its_inputs_are_enough(command: Ran, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import graphmend, torch\n\n\n"
-        "def own(x):\n"
+        "def own(x: torch.Tensor):\n"
         "    print('sum', x.sum().item())\n"
         "    return x + 1\n\n\n"
         "if __name__ == '__main__':\n"
