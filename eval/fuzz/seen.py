@@ -15,8 +15,8 @@ from graphmend.verification.listening import listening
 Seen = dict[str, str]
 Module = torch.nn.Module
 _GRADIENT_FUNCTION = re.compile(r"grad_fn=<.*?>")
-# Dynamo appends where it was: other lines in the mended text.
-_FROM_USER_CODE = re.compile(r"\n+from user code:.*", re.DOTALL)
+# torch appends where it was: other lines in the mended text.
+_PLACES = re.compile(r"\n+(from user code:|While executing ).*", re.DOTALL)
 
 _ONCE_A_PROCESS = "(Triggered internally at"  # warnings of operators: whoever is first gets them
 
@@ -68,7 +68,7 @@ def _error(error: Exception) -> str:
 
 
 def _but_places(text: str) -> str:
-    return _FROM_USER_CODE.sub("", text)
+    return _PLACES.sub("", text)
 
 
 def _texts(what: str, value: object) -> Seen:
