@@ -146,7 +146,8 @@ def load(text: str, path: Path) -> types.ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules["program"] = module
     # TorchDynamo keeps what it finds under a name in the globals of a decorator such as no_grad.
-    vars(torch.utils._contextlib).pop("__import_program", None)
+    for other in [m for m in sys.modules.values() if isinstance(m, types.ModuleType)]:
+        other.__dict__.pop("__import_program", None)
     spec.loader.exec_module(module)
     return module
 
