@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo import symbolic_convert
 
 from graphmend.api import fix_source
 from graphmend.findings import Result
@@ -145,7 +146,8 @@ def load(text: str, path: Path) -> types.ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["program"] = module
-    # TorchDynamo keeps what it finds under a name in the globals of a decorator such as no_grad.
+    # TorchDynamo keeps what it finds under a name, also in the globals of decorators.
+    symbolic_convert._import_module.cache_clear()
     for other in [m for m in sys.modules.values() if isinstance(m, types.ModuleType)]:
         other.__dict__.pop("__import_program", None)
     spec.loader.exec_module(module)
