@@ -20,10 +20,15 @@ def code_digests(packages: tuple[str, ...]) -> dict[str, str]:
     """
     digests = {}
     for name, module in sorted(sys.modules.items()):
-        if isinstance(module, ModuleType) and name.partition(".")[0] in packages:
+        if isinstance(module, ModuleType) and _is_of(name, packages):
             codes = sorted(_digest(code) for code in _codes(vars(module), name))
             digests[name] = hashlib.sha256("".join(codes).encode()).hexdigest()[:16]
     return digests
+
+
+def _is_of(module: str, packages: tuple[str, ...]) -> bool:
+    """Whether a module is one of `packages`, which may be modules, or lies in one."""
+    return any(f"{module}.".startswith(f"{package}.") for package in packages)
 
 
 def _codes(namespace: dict[str, object], module: str) -> Iterator[CodeType]:
