@@ -36,8 +36,9 @@ def copied_from(function: Function) -> str | None:
 
 
 def _comment_above(line: int, module: Module) -> str | None:
-    lines = module.source.text.splitlines()
-    for text in reversed(lines[: line - 1]):
+    starts = module.line_offsets
+    for above in range(line - 1, 0, -1):
+        text = module.source.text[starts[above - 1] : starts[above]]
         if not text.lstrip().startswith("#"):
             return None
         if match := _COPIED.match(text):

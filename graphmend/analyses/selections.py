@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from graphmend.analyses.kind import UNKNOWN, Kind, join, tuple_of
 from graphmend.ir.module import Function
@@ -50,7 +50,7 @@ def _local_function(node: ast.expr, function: Function) -> Function | None:
     return None
 
 
-def is_selection(node: ast.AST, function: Function) -> bool:
+def is_selection(node: ast.AST, function: Function) -> TypeGuard[ast.Call]:
     """Whether an expression of a function is a selection."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
@@ -59,7 +59,7 @@ def is_selection(node: ast.AST, function: Function) -> bool:
 
 def _selections(function: Function) -> Iterator[ast.Call]:
     for node in function.nodes:
-        if isinstance(node, ast.Call) and is_selection(node, function):
+        if is_selection(node, function):
             yield node
 
 

@@ -284,7 +284,6 @@ def _hands_out(
 ) -> bool:
     """Whether an expression is a name as it was `made`, or a selection that was handed it."""
     if is_selection(part, function):
-        assert isinstance(part, ast.Call)
         return any(_hands_out(given, stmt, name, made, function) for given in part.args[3:])
     if not isinstance(part, ast.Name):
         return False

@@ -32,10 +32,7 @@ def obstacle(
     module: Module,
 ) -> str | None:
     """Why a selection cannot be made, given sites and the reasons of those that stay."""
-    start, end = _span(selection, module)
-    for site in sites:
-        if not start < module.offsets(site.node)[0] < end:
-            continue
+    for site in _inside(selection, sites, module):
         if site in stays:
             return f"line {site.node.lineno} still breaks the graph on one side: {stays[site]}"
     return None
@@ -49,15 +46,10 @@ def showing_function(
     A record shows the name of its function, so the side with the records is called as the function
     is. Raises `Refused` where two of the sides would have to be.
     """
-    start, end = _span(selection, module)
-    records = [
-        place
-        for site in sites
-        if site.rule in (LOGGER, ONCE) and start < (place := module.offsets(site.node)[0]) < end
-    ]
+    records = [s for s in _inside(selection, sites, module) if s.rule in (LOGGER, ONCE)]
     if not records:
         return selection
-    names = {_part(selection, place, module) for place in records}
+    names = {_part(selection, module.offsets(site.node)[0], module) for site in records}
     function, shown = selection.site.function, names.pop()
     if names or isinstance(selection, PlainSelection):
         raise Refused("log records on both sides show the function that they stand in")
@@ -83,6 +75,14 @@ def _part(selection: Selection | PlainSelection, place: int, module: Module) -> 
         return "rest" if selection.used_by else "otherwise"
     assert isinstance(node, ast.If)
     return "then" if place < module.offsets(node.body[-1])[1] else "otherwise"
+
+
+def _inside(
+    selection: Selection | PlainSelection, sites: Collection[Site], module: Module
+) -> list[Site]:
+    """The sites on the sides of a selection."""
+    start, end = _span(selection, module)
+    return [site for site in sites if start < module.offsets(site.node)[0] < end]
 
 
 def _span(selection: Selection | PlainSelection, module: Module) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from torch._dynamo.variables.builder import wrap_fx_proxy
 from graphmend.runtime import graph_writes
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.graph_hazards import operator_name
+from graphmend.runtime.graph_writes import requires_grad
 from graphmend.runtime.join import Joined
 from graphmend.runtime.recompute import Recomputation
 from graphmend.runtime.sides import Side
@@ -53,7 +54,7 @@ def neutralise(
     tx: Any, condition: Any, then: Side, otherwise: Side, joined: Iterable[Joined]
 ) -> Gated:
     """Keep the gradients those of the branch. Raises NotDeferrable where that is not possible."""
-    pairs = [pair for pair in joined if _carries(pair.result)]
+    pairs = [pair for pair in joined if requires_grad(pair.result)]
     if not pairs:
         return Gated()
     if tx.output.side_effects.tensor_hooks or torch.is_anomaly_enabled():
@@ -65,7 +66,11 @@ def neutralise(
     read = frozenset(_touched(uneven))
     inside = [*then.nodes, *otherwise.nodes]
     earlier = uneven.difference(inside)
-    recomputation = Recomputation(tx, uneven, inside, [pair.result for pair in pairs])
+    recomputation = (
+        None
+        if all(map(_keeps_zeros, earlier))
+        else Recomputation(tx, uneven, inside, [pair.result for pair in pairs])
+    )
     recomputed: set[fx.Node] = set()
     for side, mine, theirs in ((then, *reached), (otherwise, *reached[::-1])):
         passed, elsewhere = set().union(*mine), set().union(*theirs)
@@ -73,7 +78,7 @@ def neutralise(
         alone = earlier & passed
         gated = [] if all(map(_keeps_zeros, nodes)) else nodes
         inner = set(side.nodes)
-        if not all(map(_keeps_zeros, alone)):
+        if recomputation is not None and not all(map(_keeps_zeros, alone)):
             if alone & elsewhere:
                 raise NotDeferrable("both sides use a tensor whose gradient may become NaN")
             copies = recomputation.on_side(alone, side.nodes)
@@ -92,18 +97,13 @@ def _touched(nodes: set[fx.Node]) -> set[int]:
     return {graph_writes.storage_of(t) for n in involved for t in graph_writes.tensors_of(n)}
 
 
-def _carries(node: fx.Node) -> bool:
-    """Whether gradients flow back through `node`."""
-    return any(tensor.requires_grad for tensor in graph_writes.tensors_of(node))
-
-
 def _reached(result: fx.Node) -> set[fx.Node]:
     """The nodes that a gradient of `result` flows back to."""
     found: set[fx.Node] = set()
     pending = [result]
     while pending:
         node = pending.pop()
-        if node not in found and _carries(node):
+        if node not in found and requires_grad(node):
             found.add(node)
             pending += node.all_input_nodes
     return found
@@ -149,7 +149,7 @@ class _Gates:
         read: list[fx.Node] = []
 
         def visit(operand: fx.Node) -> fx.Node:
-            if operand not in inner and _carries(operand):
+            if operand not in inner and requires_grad(operand):
                 read.append(operand)
             return operand
 
@@ -157,7 +157,7 @@ class _Gates:
         gates = [self._gate(operand, node) for operand in reversed(read)]
 
         def replace(operand: fx.Node) -> fx.Node:
-            return gates.pop() if operand not in inner and _carries(operand) else operand
+            return gates.pop() if operand not in inner and requires_grad(operand) else operand
 
         node.args, node.kwargs = fx.node.map_arg((node.args, node.kwargs), replace)
 

@@ -39,6 +39,11 @@ def tensors_of(node: fx.Node) -> list[torch.Tensor]:
     return found
 
 
+def requires_grad(node: fx.Node) -> bool:
+    """Whether gradients flow back through `node`."""
+    return any(tensor.requires_grad for tensor in tensors_of(node))
+
+
 def map_tensors(value: Any, function: Callable[[torch.Tensor], Any]) -> Any:
     """`value` with the tensors in it, nested in tuples and lists, replaced."""
     if isinstance(value, torch.Tensor):

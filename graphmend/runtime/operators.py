@@ -13,6 +13,11 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphmend.runtime import graph_writes
+from graphmend.runtime.graph_hazards import operator_name
+
+_MODE_SETTERS = frozenset(
+    ("_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
+)
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -34,6 +39,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return any(
             torch.Tag.nondeterministic_seeded in operator.tags for operator in self.operators
         )
+
+
+def sets_mode(node: fx.Node) -> bool:
+    """Whether `node` does nothing but set a mode of torch."""
+    return operator_name(node) in _MODE_SETTERS
 
 
 def draws(node: fx.Node, fake_mode: Any) -> bool:

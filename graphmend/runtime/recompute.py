@@ -16,10 +16,6 @@ from graphmend.runtime import graph_writes, operators
 from graphmend.runtime.arguments import NotDeferrable
 from graphmend.runtime.graph_hazards import operator_name
 
-_MODE_SETTERS = frozenset(
-    ("_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
-)
-
 
 class Recomputation:
     """Copies, for each of two sides, of what it alone uses.
@@ -62,7 +58,7 @@ class Recomputation:
 
 def _require_same_again(tx: Any, originals: list[fx.Node], between: list[fx.Node]) -> None:
     """Nothing that `originals` depend on may change `between` them and the side."""
-    if any(operator_name(node) in _MODE_SETTERS for node in between):
+    if any(map(operators.sets_mode, between)):
         raise NotDeferrable("a mode changes after a tensor whose gradient may become NaN")
     for node in originals:
         is_tensor = graph_writes.example_of(node) is not None
@@ -92,12 +88,8 @@ def _require_same_order(originals: list[fx.Node], between: Iterable[fx.Node]) ->
     operands = {operand for node in originals for operand in node.all_input_nodes}
     shared = operands.difference(originals)
     for node in between:
-        if shared.intersection(node.all_input_nodes) and _carries(node):
+        if shared.intersection(node.all_input_nodes) and graph_writes.requires_grad(node):
             raise NotDeferrable("gradients would be added up in another order")
-
-
-def _carries(node: fx.Node) -> bool:
-    return any(tensor.requires_grad for tensor in graph_writes.tensors_of(node))
 
 
 def _copy(tx: Any, node: fx.Node, copies: dict[fx.Node, fx.Node]) -> fx.Node:

@@ -122,7 +122,7 @@ def _distinguished(
         # What only the sides have is gone, but for its part in the result.
         alive = group & (selection.existing | selection.results())
         # What a side gives may be needed for its gradient: then autograd objects to the write.
-        if written & group and (len(alive) > 1 or _requires_grad(pair.result)):
+        if written & group and (len(alive) > 1 or graph_writes.requires_grad(pair.result)):
             # After a break, compilers may take it for granted that the two are one, or that not.
             return FrameReason("what a side gives, or the result, is written in place later")
         # A slot of an object that is bound again may be bound to another tensor.
@@ -178,16 +178,12 @@ def _carry_out(nodes: frozenset[fx.Node]) -> bool:
         for user in pending.pop().users.keys() - seen:
             if user.op == "output":
                 return True
-            if _requires_grad(user):
+            if graph_writes.requires_grad(user):
                 if graph_writes.written_by(user):
                     return True
                 seen.add(user)
                 pending.append(user)
     return False
-
-
-def _requires_grad(node: fx.Node) -> bool:
-    return any(tensor.requires_grad for tensor in graph_writes.tensors_of(node))
 
 
 def _storage(node: fx.Node) -> int:

@@ -31,11 +31,6 @@ from graphmend.runtime.side_writes import Writes, recording
 
 _ITERATORS = (IteratorVariable, LocalGeneratorObjectVariable)
 
-# Operators without a tensor as result that change nothing but the modes, which are compared.
-_MODE_SETTERS = frozenset(
-    ("_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
-)
-
 _NUMBERS = (int, float, torch.Size, torch.SymInt, torch.SymFloat, torch.SymBool)
 
 # What may be done, without failing, to numbers that are read from tensors.
@@ -176,7 +171,7 @@ def _require_harmless(node: fx.Node) -> None:
         if free_unbacked_symbols(value) and name not in _NUMBER_OPERATORS:
             raise NotDeferrable(f"a side computes with numbers read from tensors ({name})")
     is_number = isinstance(value, _NUMBERS)
-    if not tensors and not is_number and name not in _MODE_SETTERS:
+    if not tensors and not is_number and not operators.sets_mode(node):  # modes are compared
         raise NotDeferrable(f"a side contains an operator that gives no tensor ({name})")
 
 
