@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphmend.analyses import selections
-from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     LOGGER,
     MODULE,
@@ -334,34 +333,6 @@ def _container_method(receiver: Kind, name: str) -> Kind:
     if name in ("index", "count"):
         return SCALAR if each.reads_data else STATIC
     return NONE
-
-
-def summary(kinds: Kinds, function: Function) -> Kind:
-    """What a call of the function returns, by its body; by its annotation where that is silent."""
-    node = function.node
-    if isinstance(node, ast.Lambda):
-        return kinds.evaluate(node.body, function)
-    if isinstance(node, ast.AsyncFunctionDef):
-        return UNKNOWN
-    promised = annotated(node.returns, function.module, function)
-    if promised.tag in (Tag.TENSOR, Tag.LOGGER):
-        return promised
-    found = _yielded(kinds, function) or join(
-        kinds.evaluate(n.value, function) if n.value is not None else NONE
-        for n in kinds.nodes(function)
-        if isinstance(n, ast.Return)
-    )
-    if found.tag is Tag.BOTTOM:
-        found = NONE
-    return promised if found.tag is Tag.UNKNOWN or found.none else found
-
-
-def _yielded(kinds: Kinds, function: Function) -> Kind | None:
-    yields = [n for n in kinds.nodes(function) if isinstance(n, ast.Yield | ast.YieldFrom)]
-    if not yields:
-        return None
-    values = [n.value if isinstance(n, ast.Yield) else None for n in yields]
-    return container(join(UNKNOWN if v is None else kinds.evaluate(v, function) for v in values))
 
 
 def reads(kinds: Kinds, node: ast.Call, function: Function | None, stmt: ast.stmt | None) -> bool:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING
 
-from graphmend.analyses import algebra, calls, members, parameters
+from graphmend.analyses import algebra, calls, members, parameters, returns
 from graphmend.analyses.annotations import annotated
 from graphmend.analyses.kind import (
     NONE,
@@ -135,7 +135,7 @@ class Kinds:
 
     def returns(self, function: Function) -> Kind:
         """What a call of the function gives."""
-        return self.compute(("returns", function), lambda: calls.summary(self, function))
+        return self.compute(("returns", function), lambda: returns.summary(self, function))
 
     # -- evaluation ------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from graphmend.cli.form import form_option
 from graphmend.cli.options import Options
 from graphmend.cli.selftest import selftest
 from graphmend.cli.verify import verify
@@ -89,14 +90,7 @@ def _shared(command: Command) -> Command:
             help="Include fixes in files whose header says that they are generated.",
         ),
         _what_fixes_become,
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            show_default=True,
-            help="A line for each site, or one document.",
-        ),
+        form_option("A line for each site, or one document."),
         click.option(
             "-j",
             "--jobs",

@@ -7,6 +7,7 @@ import warnings
 
 import click
 
+from graphmend.cli.form import form_option
 from graphmend.report.console import Console
 
 EPILOG = (
@@ -16,14 +17,7 @@ EPILOG = (
 
 
 @click.command(epilog=EPILOG)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="A table by rule, or one document with every case.",
-)
+@form_option("A table by rule, or one document with every case.")
 def selftest(form: str) -> int:
     """Run the rules' own cases under the installed torch.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from graphmend.cli.form import form_option
 from graphmend.report.console import Console
 
 EQUAL, DIFFERS = 0, 1
@@ -47,14 +48,7 @@ _BACKENDS = ("eager", "aot_eager", "inductor")
     show_default=True,
     help="Folder for the script that shows a difference.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="A table and what differs, or one document.",
-)
+@form_option("A table and what differs, or one document.")
 @click.option("--unsafe", is_flag=True, help="Include fixes that rest on an assumption.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress; the report and errors only.")
 def verify(
