@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from corpus.recipe import Case
-from eval.sites import site_of
+from eval.sites import counted_sites
 from graphmend.verification import counting
 
 
@@ -32,13 +30,7 @@ def count(case: Case) -> dict[str, Any]:
         "graphs": found.graphs,
         "recompiles": found.recompiles,
         "new_frames_later": found.new_frames,
-        "sites": _sites(found.reasons),
+        "sites": counted_sites(found.reasons),
         "fullgraph": found.fullgraph,
         "fullgraph_error": found.fullgraph_error,
     }
-
-
-def _sites(reasons: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
-    """Each place that ended a graph, with how often it did, most often first."""
-    sites = Counter(site_of(reason, stack) for reason, stack in reasons)
-    return [{**site.to_json(), "count": n} for site, n in sites.most_common()]

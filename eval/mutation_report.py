@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eval.markdown import table
 from eval.report import how
 
 Row = dict[str, Any]
@@ -58,7 +59,7 @@ def _totals(rows: Sequence[Row], commit: str) -> str:
     lines = [
         _total(module, [r for r in rows if r["module"] == module], commit) for module in modules
     ]
-    return _table(
+    return table(
         ["module", "checks", *OUTCOMES, "commit"], [*lines, _total("all", rows, commit, False)]
     )
 
@@ -88,9 +89,4 @@ def _list(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return "## All checks\n\n" + _table(["check", "reason", "outcome", "by"], lines)
-
-
-def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [headings, ["---"] * len(headings), *lines]
-    return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
+    return "## All checks\n\n" + table(["check", "reason", "outcome", "by"], lines)

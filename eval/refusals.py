@@ -1,4 +1,4 @@
-"""Why a site still breaks, by what the import hook said about it."""
+"""What mending did to the code that ran, and why a site still breaks, by what the hook said."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ def with_refusals(counts: Json | None, hook: Json | None) -> Json | None:
 def _explained(site: Json, refused: dict[tuple[str, int], Json]) -> Json:
     found = refused.get((site["path"], site["line"]))
     return {**site, "refused": f"{found['code']}, {found['reason']}" if found else None}
+
+
+def mend_of(original: Json, mended: Json) -> Json:
+    """What mending really changed, from the code that ran, and what the hook says about it."""
+    before, after = original.get("code", {}), mended.get("code", {})
+    changed = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
+    return {
+        "inert": not changed,
+        "modules": changed,
+        "error": mended.get("mend_error"),
+        "hook": summary(mended.get("hook")),
+    }
 
 
 def summary(hook: Json | None) -> Json | None:

@@ -12,7 +12,7 @@ from corpus.recipe import Recipe
 from eval.environment import python_for
 from eval.job import Arm, Job, Task, WorkerError, run_job
 from eval.magnitude import largest_differences
-from eval.refusals import summary, with_refusals
+from eval.refusals import mend_of, with_refusals
 from graphmend.verification.agreement import compare
 
 Progress = Callable[[str], None]
@@ -98,7 +98,7 @@ def _agreement(
             continue
         baseline = known["calls"] if known and (arm, task) == ("mended", "compiled") else None
         verdicts = compare(reference["calls"], result["calls"], baseline)
-        arms[f"{arm} {task}"] = {k: {**asdict(v), "ok": v.ok} for k, v in verdicts.items()}
+        arms[f"{arm} {task}"] = {k: v.to_json() for k, v in verdicts.items()}
         if not verdicts[_OUTPUT_ASPECT].equal:
             with contextlib.suppress(OSError):  # an arm that failed early saved no tensors
                 arms[f"{arm} {task}"][_OUTPUT_ASPECT]["largest"] = largest_differences(
@@ -118,15 +118,7 @@ def _all_equal(agreement: dict[str, dict[str, Any]]) -> bool:
 
 
 def _mend(results: dict[tuple[Arm, Task], dict[str, Any]]) -> dict[str, Any]:
-    """What mending really changed, from the code that ran, and what the hook says about it."""
     original, mended = results.get(("original", "eager")), results.get(("mended", "eager"))
     if original is None or mended is None:
         return {"inert": None, "modules": [], "error": None, "hook": None}
-    before, after = original["code"], mended["code"]
-    changed = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
-    return {
-        "inert": not changed,
-        "modules": changed,
-        "error": mended["mend_error"],
-        "hook": summary(mended.get("hook")),
-    }
+    return mend_of(original, mended)

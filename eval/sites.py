@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 # Dynamo's words for a break, and the published survey's category for it. A call that Dynamo skips
@@ -19,6 +20,7 @@ _CATEGORIES = (
 )
 _OUTPUT_LINE = re.compile(r"\b(warnings\.warn|warn|print|logger\.\w+|log\.\w+)\s*\(")
 UNKNOWN = "?"
+Json = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Site:
     category: str
     reason: str
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> Json:
         """The site as JSON-able data."""
         return asdict(self)
 
@@ -50,6 +52,12 @@ def site_of(reason: str, user_stack: Sequence[traceback.FrameSummary]) -> Site:
         category=category_of(first_line, text),
         reason=first_line,
     )
+
+
+def counted_sites(reasons: Iterable[tuple[str, Sequence[traceback.FrameSummary]]]) -> list[Json]:
+    """Each place that ended a graph, with how often it did, most often first."""
+    sites = Counter(site_of(reason, stack) for reason, stack in reasons)
+    return [{**site.to_json(), "count": n} for site, n in sites.most_common()]
 
 
 def relative(path: str) -> str:

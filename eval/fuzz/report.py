@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from eval.markdown import table
 from eval.report import how
 
 _MOST_REASONS = 40
@@ -70,12 +71,11 @@ def _counts(what: str, counts: Mapping[str, int]) -> str:
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "".join("| " + " | ".join(map(_cell, row)) + " |\n" for row in lines)
+    return table(headings, [[_shown(value) for value in row] for row in rows])
 
 
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "\\|")
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _found(names: Sequence[str]) -> str:

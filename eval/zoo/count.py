@@ -7,7 +7,6 @@ Only where it fails is there a second one in default mode.
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,8 @@ import torch._dynamo
 from torch._dynamo.backends.debugging import aot_eager
 from torch._dynamo.utils import counters
 
-from eval.sites import site_of
+from eval.sites import counted_sites
+from graphmend.verification.counting import breaks, compiles, recompiles
 from graphmend.verification.observe import Observation, observe
 
 Call = dict[str, Any]
@@ -53,26 +53,17 @@ def _traced(
 ) -> tuple[dict[str, Any], list[Observation]]:
     """One compiled object, all calls in order."""
     reasons: list[Any] = []
-    later: list[str] = []
     torch._dynamo.reset()
     counters.clear()
     fresh = copy.deepcopy(model)
     compiled = torch.compile(fresh, backend=_noting(reasons, name), fullgraph=fullgraph)
-    handler = torch._dynamo.callback.callback_handler
-
-    def started(arguments: Any) -> None:
-        later.append(str(arguments.compile_id))
-
     seen = [_observed(compiled, calls[0], fresh)]
     graphs = len(reasons)
     # Under fullgraph=True Dynamo does not count frames: each graph is one that it captured.
     total, ok = (graphs, graphs) if fullgraph else (counters["frames"][k] for k in ("total", "ok"))
-    handler.register_start_callback(started)
-    try:
+    with compiles() as later:
         seen += [_observed(compiled, call, fresh) for call in calls[1:]]
-    finally:
-        handler.remove_start_callback(started)
-    again = [identity for identity in later if not identity.endswith("/0")]
+    again = recompiles(later)
     return {
         "breaks": graphs - 1,
         "frames": total,
@@ -80,7 +71,7 @@ def _traced(
         "graphs": graphs,
         "recompiles": len(again),
         "new_frames_later": len(later) - len(again),
-        "sites": _sites(reasons),
+        "sites": counted_sites(breaks(reasons)),
         "backend": name,
     }, seen
 
@@ -107,10 +98,3 @@ def _gave_up(seen: list[Observation]) -> str | None:
             lines = (observation.exception or "").strip().splitlines()
             return f"call {index}: {lines[0] if lines else ''}"
     return None
-
-
-def _sites(reasons: list[Any]) -> list[dict[str, Any]]:
-    """Each place that ended a graph, with how often it did, most often first."""
-    breaks = [r for r in reasons if r is not None and r.graph_break]
-    sites = Counter(site_of(r.reason, r.user_stack) for r in breaks)
-    return [{**site.to_json(), "count": n} for site, n in sites.most_common()]

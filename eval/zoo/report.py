@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from eval.cells import HEADINGS, cells
+from eval.markdown import table
 from eval.zoo import groups
 from eval.zoo.jobs import VARIANTS
 
@@ -50,13 +51,6 @@ def summary(rows: Sequence[Json]) -> str:
             named = ", ".join(f"{name} {counts[name]}" for name in groups.OUTCOMES if counts[name])
             lines.append(f"{variant}: {named}")
     return "\n".join(lines)
-
-
-def table(headings: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; bars in cells are escaped."""
-    rows = [list(headings), ["---"] * len(headings), *lines]
-    texts = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)
-    return "".join("| " + " | ".join(row) + " |\n" for row in texts)
 
 
 def _how(rows: Sequence[Json]) -> str:

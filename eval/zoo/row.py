@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from eval.refusals import summary, with_refusals
+from eval.refusals import mend_of, with_refusals
 from eval.zoo.jobs import Arm, Job, Task
 from eval.zoo.worker import breaks
 from graphmend.verification.agreement import compare
@@ -66,7 +65,7 @@ def _variant(variant: str, found: Json, run: Callable[[Arm, Task, tuple[str, ...
 def _mended(variant: str, original_arm: Json, mended_arm: Json, seconds: Json) -> Json:
     """What the mended arm adds to a row."""
     original, mended = _of(original_arm, variant), _of(mended_arm, variant)
-    mend = _mend(original_arm, mended_arm)
+    mend = mend_of(original_arm, mended_arm)
     if "error" in mended:
         return {"mended_error": mended["error"], "mend": mend}
     verdicts = {
@@ -90,16 +89,4 @@ def _of(result: Json, variant: str) -> Json:
 
 def _verdicts(reference: list[Json], measured: list[Json], known: list[Json] | None) -> Json:
     verdicts = compare(reference, measured, known)
-    return {aspect: {**asdict(verdict), "ok": verdict.ok} for aspect, verdict in verdicts.items()}
-
-
-def _mend(original: Json, mended: Json) -> Json:
-    """What mending really changed, from the code that ran, and what the hook says about it."""
-    before, after = original.get("code", {}), mended.get("code", {})
-    changed = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
-    return {
-        "inert": not changed,
-        "modules": changed,
-        "error": mended.get("mend_error"),
-        "hook": summary(mended.get("hook")),
-    }
+    return {aspect: verdict.to_json() for aspect, verdict in verdicts.items()}

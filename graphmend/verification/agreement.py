@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 Call = dict[str, Any]
@@ -27,6 +27,10 @@ class Verdict:
     def ok(self) -> bool:
         """The mend is not to blame for anything."""
         return self.equal or self.shared
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON-able data."""
+        return {**asdict(self), "ok": self.ok}
 
 
 def _leaves(aspect: str) -> Projection:

@@ -104,7 +104,7 @@ def _default_mode(fresh: Fresh) -> dict[str, Any]:
 
     function, inputs = _start(fresh)
     compiled = torch.compile(function, backend=backend)
-    with _compiles() as started:
+    with compiles() as started:
         for arguments in inputs[:1]:
             _call(compiled, arguments)
         frames = {"frames": counters["frames"]["total"], "frames_ok": counters["frames"]["ok"]}
@@ -120,15 +120,20 @@ def _default_mode(fresh: Fresh) -> dict[str, Any]:
     return {
         **frames,
         "graphs": graphs,
-        "recompiles": len(_again(later)),
-        "new_frames": len(later) - len(_again(later)),
-        "late_recompiles": len(_again(started)),
-        "reasons": [(r.reason, r.user_stack) for r in ended if r is not None and r.graph_break],
+        "recompiles": len(recompiles(later)),
+        "new_frames": len(later) - len(recompiles(later)),
+        "late_recompiles": len(recompiles(started)),
+        "reasons": breaks(ended),
     }
 
 
+def breaks(reasons: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Of the reasons for the ends of graphs those that are breaks, each with its user stack."""
+    return [(r.reason, r.user_stack) for r in reasons if r is not None and r.graph_break]
+
+
 @contextlib.contextmanager
-def _compiles() -> Iterator[list[str]]:
+def compiles() -> Iterator[list[str]]:
     """The ids of what is compiled meanwhile."""
     started: list[str] = []
 
@@ -143,7 +148,7 @@ def _compiles() -> Iterator[list[str]]:
         handler.remove_start_callback(note)
 
 
-def _again(identities: Iterable[str]) -> list[str]:
+def recompiles(identities: Iterable[str]) -> list[str]:
     """A compile id reads frame/attempt: a second attempt at a frame is a recompile, a frame that
     is first met in a later call is not."""
     return [identity for identity in identities if not identity.endswith("/0")]
