@@ -116,18 +116,6 @@ class Steps(nn.Module):
 """,
         "StopIteration",
     ),
-    "attributes written before and after (T5, T8)": (
-        """
-class Net(nn.Module):
-    def forward(self, x: torch.Tensor):
-        self.before = 1
-        if torch.isnan(x).any():
-            raise ValueError("nan")
-        self.after = 1
-        return x * 2
-""",
-        "both before and after",
-    ),
     "an index that it protects (T6)": (
         """
 def entry(x: torch.Tensor, i: torch.Tensor):

@@ -181,19 +181,6 @@ def entry(x: torch.Tensor):
     tqdm.write(f"rows {x.shape[0]}")
     return x
 """,
-    "functions that are not compiled (D7)": """
-import torch
-from torch import nn
-
-@torch.compiler.disable
-def show(x):
-    print(x.mean())
-
-class Net(nn.Module):
-    def forward(self, x):
-        show(x)
-        return torch.sin(x)
-""",
 }
 
 
