@@ -7,7 +7,6 @@ import copy
 import importlib.util
 import io
 import logging
-import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._dynamo import symbolic_convert
 
+from eval.namesakes import register
 from graphmend.api import fix_source
 from graphmend.findings import Result
 
@@ -145,11 +144,7 @@ def load(text: str, path: Path) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location("program", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["program"] = module
-    # TorchDynamo keeps what it finds under a name, also in the globals of decorators.
-    symbolic_convert._import_module.cache_clear()
-    for other in [m for m in sys.modules.values() if isinstance(m, types.ModuleType)]:
-        other.__dict__.pop("__import_program", None)
+    register(module)
     spec.loader.exec_module(module)
     return module
 

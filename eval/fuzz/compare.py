@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import sys
 import threading
 import types
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 from eval.fuzz.programs import Arms, Program
 from eval.fuzz.seen import Module, Seen, differences, see
+from eval.namesakes import register
 from graphmend.api import fix_source
 from graphmend.findings import Finding, Status
 from graphmend.runtime import deferral_status
@@ -172,7 +172,7 @@ class _Side:
     def _make(self) -> tuple[Module, list[tuple[Any, ...]]]:
         module = types.ModuleType("program")
         module.__file__ = str(self._path)
-        sys.modules["program"] = module
+        register(module)
         exec(compile(self._text, str(self._path), "exec"), vars(module))
         torch.default_generator.manual_seed(0)
         network, inputs = module.make()
